@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/family_options.hpp"
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "device/probe.hpp"
 #include "kernels/registry.hpp"
@@ -66,7 +67,18 @@ std::string_view word(ProbeState state) {
   return "";
 }
 
+nlohmann::ordered_json json_of(const std::vector<Probe>& probes, bool can_run) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Probe& probe : probes)
+    rows.push_back({{"name", probe.name},
+                    {"state", word(probe.state)},
+                    {"found", probe.found},
+                    {"remedy", probe.remedy}});
+  return {{"can_run", can_run}, {"probes", std::move(rows)}};
+}
+
 int doctor(const Arguments& arguments) {
+  JsonAnswer answer(arguments.flag("json"));
   std::vector<Probe> probes = probe_machine();
   const Registry& registry = Registry::instance();
   const InputPaths paths = locate_inputs(arguments, registry);
@@ -74,20 +86,22 @@ int doctor(const Arguments& arguments) {
   probes.push_back(probe_compiler("nvcc", ".cu"));
   probes.push_back(probe_compiler("C++ compiler", ".cpp"));
   for (const Family* family : registry.families()) probes.push_back(probe_inputs(*family, paths));
-  for (const Probe& probe : probes) {
+  for (const Probe& probe : answer.is_wanted() ? std::vector<Probe>{} : probes) {
     fmt::print("{:<8} {}: {}\n", word(probe.state), probe.name, probe.found);
     if (!probe.remedy.empty()) fmt::print("         -> {}\n", probe.remedy);
   }
   const bool missing = std::any_of(probes.begin(), probes.end(),
                                    [](const Probe& p) { return p.state == ProbeState::missing; });
-  fmt::print("\n{}\n", missing ? "Something that mprof requires is missing." : "mprof can run here.");
+  answer.print("mprof.doctor/1", json_of(probes, !missing));
+  if (!answer.is_wanted())
+    fmt::print("\n{}\n", missing ? "Something that mprof requires is missing." : "mprof can run here.");
   return static_cast<int>(missing ? ExitCode::environment : ExitCode::success);
 }
 
 }  // namespace
 
 Verb doctor_verb() {
-  std::vector<Option> options;
+  std::vector<Option> options{json_answer_option()};
   add_input_options(options, Registry::instance());
   return {
       .name = "doctor",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "cli/output_lock.hpp"
 #include "model/run_file.hpp"
@@ -83,6 +84,15 @@ void require_history(const Arguments& arguments, const std::vector<std::string>&
   }
 }
 
+nlohmann::ordered_json json_of(const Exported& exported) {
+  nlohmann::ordered_json written = nlohmann::ordered_json::array();
+  for (const fs::path& file : exported.written) written.push_back(file.string());
+  return {{"written", std::move(written)},
+          {"left_out", exported.left_out},
+          {"no_trace", exported.no_trace},
+          {"untracked", exported.untracked}};
+}
+
 int export_run(const Arguments& arguments) {
   const std::vector<std::string> directories = arguments.texts("DIR...");
   const fs::path directory = directories.front();
@@ -101,8 +111,12 @@ int export_run(const Arguments& arguments) {
   const Run run = read_run(directory);
   if (!arguments.given("out")) require_no_link(options.out);
   const OutputLock lock(options.out);
+  JsonAnswer answer(arguments.flag("json"));
   const Exported exported = write_export(run, options);
-  for (const fs::path& file : exported.written) fmt::print("{}\n", file.string());
+  if (!answer.is_wanted()) {
+    for (const fs::path& file : exported.written) fmt::print("{}\n", file.string());
+  }
+  answer.print("mprof.export/1", json_of(exported));
   if (!exported.untracked.empty()) {
     fmt::print(stderr, "mprof: the files for trackers lack these cases, which have no valid times: {}.\n",
                exported.untracked);
@@ -145,7 +159,8 @@ Verb export_verb() {
                    "of the whole run."},
                   {"with-pauses", "", "",
                    "Also what mprof does between two ops, such as flushing the caches. It is no work of the "
-                   "variant."}},
+                   "variant."},
+                  json_answer_option()},
       .run = export_run};
 }
 

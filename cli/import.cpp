@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
+#include "model/run_file.hpp"
 #include "report/views/import_answer.hpp"
+#include "report/views/run_json.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cli {
@@ -37,6 +40,7 @@ int import_files(const Arguments& arguments) {
   options.mode =
       arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create;
   options.command_line = arguments.command_line();
+  JsonAnswer answer(arguments.flag("json"));
   const Imported imported = import_profiles(options);
   for (const std::string& note : imported.notes) fmt::print(stderr, "mprof: {}\n", note);
   for (std::size_t i = 0; i < imported.run.cases.size(); ++i) {
@@ -47,6 +51,7 @@ int import_files(const Arguments& arguments) {
       fmt::print("  also: {}. By op: mprof stats {} --report others_sum\n", others, options.out.string());
   }
   fmt::print("Result: {0}. Next: mprof report {0}\n", options.out.string());
+  if (answer.is_wanted()) answer.print("mprof.run/1", run_json(read_run(options.out), options.out.string()));
   return 0;
 }
 
@@ -80,7 +85,8 @@ Verb import_verb() {
                    true},
                   {"ops", "GLOB", "", "The NVTX ranges that are ops. Default: the outermost ones."},
                   {"out", "DIR", "", "The directory of the run."},
-                  {"overwrite", "", "", "Replace the run in --out."}},
+                  {"overwrite", "", "", "Replace the run in --out."},
+                  json_answer_option()},
       .run = import_files,
       .meant = [](const std::string& word) {
         const bool is_counters = word.ends_with(".csv");

@@ -14,6 +14,7 @@
 
 #include "cli/example_names.hpp"
 #include "cli/help.hpp"
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/terminal.hpp"
@@ -77,7 +78,10 @@ int dispatch(const std::vector<std::string>& command_line) {
   const std::vector<Verb> verbs = all_verbs();
   const std::string first = command_line.size() > 1 ? command_line[1] : "";
   if (first == "--version" || first == "-V" || first == "version") {
-    print(fmt::format("mprof {} ({})\n", version, revision));
+    if (command_line.size() > 2 && command_line[2] == "--json")
+      JsonAnswer(true).print("mprof.version/1", {{"version", version}, {"revision", revision}});
+    else
+      print(fmt::format("mprof {} ({})\n", version, revision));
     return 0;
   }
   if (first == "help" || first == "--help" || first == "-h") {

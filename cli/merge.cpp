@@ -8,11 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
 #include "report/analysis/judgement/likeness.hpp"
+#include "report/views/run_json.hpp"
 #include "report/views/summary.hpp"
 #include "system/error.hpp"
 
@@ -61,6 +63,7 @@ int merge(const Arguments& arguments) {
   if (!arguments.given("out"))
     throw Error(ExitCode::usage, "mprof merge needs --out DIR: where to write the merged run.");
   const fs::path out = arguments.text("out");
+  JsonAnswer answer(arguments.flag("json"));
   std::vector<MergeSource> sources = read_sources(arguments.texts("DIR..."));
   refuse_own_source(out, sources);
   require_like_conditions(sources);
@@ -72,13 +75,14 @@ int merge(const Arguments& arguments) {
   write_merged(run, sources, directory);
   const bool is_complete = run.state == RunState::complete;
   const std::size_t cases = run.cases.size();
+  if (!arguments.flag("quiet") || answer.is_wanted()) derive(run, out);
   if (!arguments.flag("quiet")) {
-    derive(run, out);
     print_readable(render_summary(run, terminal_width()));
   }
   fmt::print("Merged {} runs, {} cases, {}: {}. Next: mprof {} {}\n", sources.size(), cases,
              is_complete ? "all complete" : "some of them still to run", out.string(),
              is_complete ? "report" : "run --resume --out", out.string());
+  if (answer.is_wanted()) answer.print("mprof.run/1", run_json(run, out.string()));
   return static_cast<int>(ExitCode::success);
 }
 
@@ -103,7 +107,8 @@ Verb merge_verb() {
                   {"incomplete", "", "",
                    "Merge what there is. `mprof run --resume` can then run what is missing."},
                   {"overwrite", "", "", "Replace the run in --out."},
-                  {"quiet", "", "", "Print only where the result is."}},
+                  {"quiet", "", "", "Print only where the result is."},
+                  json_answer_option()},
       .run = merge};
 }
 

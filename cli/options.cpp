@@ -241,6 +241,11 @@ Option json_option() {
   return {"json", "", "", "Print JSON, the same as --format json."};
 }
 
+Option json_answer_option() {
+  return {"json", "", "",
+          "Print one JSON document (docs/formats/verbs-json.md). The text goes to standard error."};
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   if (text.empty()) return parts;

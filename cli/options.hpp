@@ -141,6 +141,9 @@ class Arguments {
 /// --json, for verbs that have --format.
 [[nodiscard]] Option json_option();
 
+/// --json, for verbs that tell people something else without it.
+[[nodiscard]] Option json_answer_option();
+
 /// Splits at commas; an empty text has no parts.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator = ',');
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/compare.hpp"
 #include "cli/family_options.hpp"
 #include "cli/values.hpp"
 #include "collectors/collector.hpp"
@@ -462,6 +463,13 @@ ResultDirectory::Mode mode_of(const Arguments& arguments) {
   const bool begins = arguments.given("shard") && !fs::exists(fs::path(arguments.text("out")) / "run.json");
   if (arguments.flag("resume") && !begins) return ResultDirectory::Mode::resume;
   return arguments.flag("overwrite") ? ResultDirectory::Mode::overwrite : ResultDirectory::Mode::create;
+}
+
+int compared_with(const std::optional<Run>& baseline, const Arguments& arguments, const std::string& path,
+                  ExitCode code) {
+  if (!baseline || code == ExitCode::interrupted) return static_cast<int>(code);
+  const int compared = compare_with_baseline(*baseline, arguments.text("baseline"), path);
+  return compared == 0 ? static_cast<int>(code) : compared;
 }
 
 }  // namespace mprof::cli

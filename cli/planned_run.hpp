@@ -10,6 +10,7 @@
 #include "model/run.hpp"
 #include "runner/plan.hpp"
 #include "runner/result_directory.hpp"
+#include "system/error.hpp"
 
 /// What `mprof run` and `mprof submit` make of the options that say what to run.
 namespace mprof::cli {
@@ -58,5 +59,10 @@ void refuse_other_maker(const Run& run, const ResultDirectory& directory);
 
 /// What becomes of a run that is there already. Throws Error(usage) for options that exclude each other.
 [[nodiscard]] ResultDirectory::Mode mode_of(const Arguments& arguments);
+
+/// The exit code of a run at `path` that ended with `code`: of its comparison with the baseline, where one
+/// was given and the comparison finds something.
+[[nodiscard]] int compared_with(const std::optional<Run>& baseline, const Arguments& arguments,
+                                const std::string& path, ExitCode code);
 
 }  // namespace mprof::cli

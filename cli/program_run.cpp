@@ -11,14 +11,15 @@
 
 #include <fmt/format.h>
 
-#include "cli/compare.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/json_answer.hpp"
 #include "cli/planned_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
 #include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
+#include "report/views/run_json.hpp"
 #include "report/views/summary.hpp"
 #include "runner/program/family.hpp"
 #include "runner/program/program_run.hpp"
@@ -34,8 +35,8 @@ namespace fs = std::filesystem;
 
 /// Those of run's options that a program takes too.
 bool takes(std::string_view option) {
-  constexpr std::string_view taken[] = {"passes",    "rounds",   "timeout", "out",
-                                        "overwrite", "baseline", "quiet",   "metrics"};
+  constexpr std::string_view taken[] = {"passes",   "rounds", "timeout", "out", "overwrite",
+                                        "baseline", "quiet",  "metrics", "json"};
   return std::ranges::find(taken, option) != std::end(taken);
 }
 
@@ -191,6 +192,7 @@ int run_program(const Arguments& arguments) {
 
 int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& arguments,
                      const std::optional<Run>& baseline, const MeasuredPrograms& programs) {
+  JsonAnswer answer(arguments.flag("json"));
   const Interrupts interrupts;
   const bool quiet = arguments.flag("quiet");
   const auto progress = make_progress(quiet                  ? ProgressStyle::quiet
@@ -214,9 +216,9 @@ int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& argu
     fmt::print("Interrupted; what was finished is in {}. {}\n", path, programs.on_interrupt);
   else
     fmt::print("Result: {0}. Next: mprof report {0}\n", path);
-  if (!baseline || code == ExitCode::interrupted) return static_cast<int>(code);
-  const int compared = compare_with_baseline(*baseline, arguments.text("baseline"), path);
-  return compared == 0 ? static_cast<int>(code) : compared;
+  const int with_baseline = compared_with(baseline, arguments, path, code);
+  if (answer.is_wanted()) answer.print("mprof.run/1", run_json(run, path));
+  return with_baseline;
 }
 
 }  // namespace mprof::cli

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "cli/output_lock.hpp"
 #include "kernels/sources.hpp"
 #include "model/run_file.hpp"
 #include "report/analysis/evidence.hpp"
+#include "report/materials/materials.hpp"
+#include "report/views/run_json.hpp"
 #include "runner/result_directory.hpp"
 #include "system/error.hpp"
 #include "system/suggest.hpp"
@@ -27,6 +30,18 @@ std::vector<std::string> parse_formats(const std::string& text) {
   return formats;
 }
 
+/// The first page as data; no file is written.
+int print_brief(const std::filesystem::path& directory, const ReportOptions& options) {
+  TracedRun read = read_traced_run(directory, evidence_parts);
+  const Run run = selected(read.run, options.selection);
+  const Materials materials = read_materials(run, directory, options.own_sources, std::move(read.trace));
+  const RunAnalysis analysis = analyse(run, materials.sanitizer ? &*materials.sanitizer : nullptr, &read.run);
+  nlohmann::ordered_json document{{"run", directory.string()}};
+  document.update(brief_json(analysis, materials));
+  JsonAnswer(true).print("mprof.report/1", document);
+  return 0;
+}
+
 int report(const Arguments& arguments) {
   const std::filesystem::path directory =
       arguments.given("DIR") ? std::filesystem::path(arguments.text("DIR")) : newest_result();
@@ -39,6 +54,7 @@ int report(const Arguments& arguments) {
   options.selection = {split(arguments.text("only")), arguments.text("baseline")};
   options.own_sources = source_text;
   options.dump_view = arguments.flag("dump-view");
+  if (arguments.flag("json")) return print_brief(directory, options);
   const bool quiet = arguments.flag("quiet");
   options.written = [&](const std::filesystem::path& file) {
     if (!quiet || file.stem() == "milestone") fmt::print("{}\n", file.string());
@@ -65,20 +81,23 @@ Verb report_verb() {
                    {"mprof report results/a --format html --out report", "one HTML file, elsewhere"},
                    {"mprof report results/a --only {variant} --title Milestone", "some variants, by title"}},
       .section = Section::start,
-      .options = {{"format", "LIST", "md,html",
-                   "What to write: md, html, pdf. For pdf, Chromium must be installed, or named by the "
-                   "variable CHROMIUM."},
-                  {"out", "DIR", "", "Where to write. Default: the result directory."},
-                  {"title", "TEXT", "", "The report's title. Default: the workload and the machine."},
-                  {"author", "TEXT", "", "The report's author."},
-                  {"only", "LIST", "", "Only these variants and their baselines: ids, separated by commas."},
-                  {"baseline", "ID", "",
-                   "Compare every variant with this one. Default: the baseline that it declares."},
-                  {"templates", "DIR", "",
-                   "Your own copies of templates/*. They replace the built-in ones of the same name."},
-                  {"dump-view", "", "",
-                   "Also write milestone.view.json, the data of the templates (docs/formats/view.md)."},
-                  {"quiet", "", "", "Print only the file to open."}},
+      .options =
+          {{"format", "LIST", "md,html",
+            "What to write: md, html, pdf. For pdf, Chromium must be installed, or named by the "
+            "variable CHROMIUM."},
+           {"out", "DIR", "", "Where to write. Default: the result directory."},
+           {"title", "TEXT", "", "The report's title. Default: the workload and the machine."},
+           {"author", "TEXT", "", "The report's author."},
+           {"only", "LIST", "", "Only these variants and their baselines: ids, separated by commas."},
+           {"baseline", "ID", "",
+            "Compare every variant with this one. Default: the baseline that it declares."},
+           {"templates", "DIR", "",
+            "Your own copies of templates/*. They replace the built-in ones of the same name."},
+           {"dump-view", "", "",
+            "Also write milestone.view.json, the data of the templates (docs/formats/view.md)."},
+           {"quiet", "", "", "Print only the file to open."},
+           {"json", "", "",
+            "Write no file; print the answers of the first page as JSON (docs/formats/verbs-json.md)."}},
       .run = report};
 }
 

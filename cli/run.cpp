@@ -11,6 +11,7 @@
 #include "cli/compare.hpp"
 #include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "cli/planned_run.hpp"
 #include "cli/program_run.hpp"
@@ -21,6 +22,7 @@
 #include "kernels/registry.hpp"
 #include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
+#include "report/views/run_json.hpp"
 #include "report/views/summary.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/devices.hpp"
@@ -75,17 +77,18 @@ struct Baseline {
   std::optional<Run> recorded{};         ///< --baseline
   std::optional<BaselineBuild> build{};  ///< --baseline-build
 
-  /// The exit code of the comparison; nothing without a baseline.
-  [[nodiscard]] std::optional<int> compare(const Arguments& arguments, const std::string& candidate) {
-    if (recorded) return compare_with_baseline(*recorded, arguments.text("baseline"), candidate);
-    if (!build) return std::nullopt;
+  /// As compared_with() does of a recorded one.
+  [[nodiscard]] int compare(const Arguments& arguments, const std::string& candidate, ExitCode code) {
+    if (!build || code == ExitCode::interrupted) return compared_with(recorded, arguments, candidate, code);
     derive(build->run, build->directory->path());
-    return compare_with_baseline(build->run, build->directory->path().string(), candidate);
+    const int compared = compare_with_baseline(build->run, build->directory->path().string(), candidate);
+    return compared == 0 ? static_cast<int>(code) : compared;
   }
 };
 
 int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
             const std::vector<DeviceUnit>& units, Baseline baseline) {
+  JsonAnswer answer(arguments.flag("json"));
   const double start = steady_clock().now();
   if (const std::string text = outlook(arguments, run); !arguments.flag("quiet") && !text.empty())
     fmt::print(stderr, "{}\n", text);
@@ -121,9 +124,9 @@ int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
   } else {
     fmt::print("Result: {}. Next: mprof report {}\n", path, path);
   }
-  if (code == ExitCode::interrupted) return static_cast<int>(code);
-  const int compared = baseline.compare(arguments, path).value_or(0);
-  return compared == 0 ? static_cast<int>(code) : compared;
+  const int with_baseline = baseline.compare(arguments, path, code);
+  if (answer.is_wanted()) answer.print("mprof.run/1", run_json(run, path));
+  return with_baseline;
 }
 
 int run(const Arguments& arguments) {
@@ -182,6 +185,7 @@ Verb run_verb() {
                  "other build has its turn. Then compare the two. What slows the machine down affects both "
                  "sides, so that smaller changes are found. Its record is in the folder baseline of --out."},
                 {"quiet", "", "", "Print only what goes wrong, and where the result is."},
+                json_answer_option(),
                 {"tuned", "FILE", "",
                  "Take the values of parameters from this file of `mprof tune`, for the variants and "
                  "problems that it has. Values that were tuned on another GPU, driver, toolkit or source "

@@ -9,12 +9,14 @@
 
 #include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "cli/sanitize_lines.hpp"
 #include "cli/sources.hpp"
 #include "cli/values.hpp"
 #include "model/run_file.hpp"
 #include "model/sanitizer_file.hpp"
+#include "report/views/json_parts.hpp"
 #include "runner/result_directory.hpp"
 #include "runner/worker.hpp"
 #include "system/error.hpp"
@@ -69,10 +71,25 @@ ExitCode exit_code_of(const SanitizeOutcome& outcome) {
   return any ? ExitCode::success : ExitCode::environment;
 }
 
+nlohmann::ordered_json json_of(const std::vector<SanitizerResult>& results) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const SanitizerResult& result : results)
+    rows.push_back({{"variant", result.variant},
+                    {"tool", to_string(result.tool)},
+                    {"problem", problem_json(result.problem)},
+                    {"status", to_string(result.status)},
+                    {"reason", result.reason},
+                    {"errors", result.errors},
+                    {"warnings", result.warnings},
+                    {"first_report", result.first_report}});
+  return rows;
+}
+
 int sanitize(const Arguments& arguments) {
   const SanitizeRequest request = sanitize_request(arguments);
   const double timeout = parse_seconds("timeout", arguments.text("timeout"));
   const fs::path path = arguments.text("DIR");
+  JsonAnswer answer(arguments.flag("json"));
   Run run = read_run(path);
   Sources sources(arguments, arguments.flag("quiet"));
   sources.reload(run);
@@ -107,6 +124,8 @@ int sanitize(const Arguments& arguments) {
   } else {
     fmt::print("Result: {}. Next: mprof report {}\n", file.string(), path.string());
   }
+  answer.print("mprof.sanitize/1",
+               {{"file", file.string()}, {"completed", done.completed}, {"results", json_of(done.results)}});
   return static_cast<int>(code);
 }
 
@@ -120,6 +139,7 @@ Verb sanitize_verb() {
       {"variant", "LIST", "", "Only these variants of the run. Patterns like '*/fp*' work too.", true},
       {"timeout", "S", "600", "Time limit of a variant under one tool, in seconds."},
       {"quiet", "", "", "Print only what is not clean, and where the result is."},
+      json_answer_option(),
   };
   add_axis_options(options, Registry::instance(), AxisUse::single);
   add_input_options(options, Registry::instance());

@@ -62,11 +62,9 @@ Json to_json(const RunOverview& overview) {
                       {"failures", shard.failures}});
   }
   const ShardProgress sum = sum_of(overview);
-  Json json{{"shards", std::move(shards)},
-            {"done", sum.done},
-            {"failed", sum.failed},
-            {"left", sum.left()},
-            {"merged", overview.merged == RunState::complete},
+  Json json{{"schema", "mprof.status/1"}, {"shards", std::move(shards)},
+            {"done", sum.done},           {"failed", sum.failed},
+            {"left", sum.left()},         {"merged", overview.merged == RunState::complete},
             {"silence", overview.silence}};
   const auto left = seconds_left(overview.shards);
   json["seconds_left"] = left ? Json(*left) : Json();

@@ -29,9 +29,9 @@ namespace fs = std::filesystem;
 
 /// Those of run's options that a suite takes too; axes are its own.
 bool takes(const Option& option) {
-  constexpr std::string_view taken[] = {"suite",  "all",    "variant",   "problem", "passes", "metrics",
-                                        "quick",  "rounds", "seed",      "timeout", "ops",    "out",
-                                        "resume", "quiet",  "overwrite", "baseline"};
+  constexpr std::string_view taken[] = {"suite",  "all",    "variant",   "problem",  "passes", "metrics",
+                                        "quick",  "rounds", "seed",      "timeout",  "ops",    "out",
+                                        "resume", "quiet",  "overwrite", "baseline", "json"};
   return option.origin == Option::Origin::axis || std::ranges::find(taken, option.name) != std::end(taken);
 }
 

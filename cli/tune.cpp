@@ -8,6 +8,7 @@
 
 #include "cli/family_options.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/json_answer.hpp"
 #include "cli/options.hpp"
 #include "cli/planned_run.hpp"
 #include "cli/progress.hpp"
@@ -82,6 +83,7 @@ int interrupted(TuningAnswer& answer, const fs::path& file, const fs::path& out)
 
 int tune(const Arguments& arguments) {
   const bool quiet = arguments.flag("quiet");
+  JsonAnswer json(arguments.flag("json"));
   Sources sources(arguments, quiet);
   Run run = search_run(arguments, sources);
   const SearchSettings settings = parse_search(arguments, run.plan.seed);
@@ -125,6 +127,10 @@ int tune(const Arguments& arguments) {
                         "{0}/{1} (the best points alone)",
                         out.string(), finals_folder)
           : fmt::format("Result: {0}. Next: mprof report {0}", out.string()));
+  json.print("mprof.tune/1",
+             {{"run", out.string()},
+              {"file", file.string()},
+              {"kept", code == ExitCode::success ? answer.kept() : nlohmann::ordered_json()}});
   return static_cast<int>(code);
 }
 
@@ -172,7 +178,8 @@ Verb tune_verb() {
             "The file of the answer. It keeps one answer for each variant, problem, objective and machine."},
            {"out", "DIR", "results/<UTC time>-tune", "The result directory of the search."},
            {"overwrite", "", "", "Replace what is in --out."},
-           {"quiet", "", "", "Print only what goes wrong, and the answer."}}));
+           {"quiet", "", "", "Print only what goes wrong, and the answer."},
+           json_answer_option()}));
   add_source_options(options);
   std::erase_if(options, [](const Option& option) { return option.name == "against"; });
   add_axis_options(options, Registry::instance(), AxisUse::largest);

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/terminal.hpp"
+#include "model/json_archive.hpp"
 #include "report/analysis/judgement/disturbance.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/judgement.hpp"
@@ -170,6 +171,15 @@ void TuningAnswer::print() {
     });
   });
   print_readable(render_tuning(outcome_, objective_, family, words, terminal_width()));
+}
+
+nlohmann::ordered_json TuningAnswer::kept() const {
+  const TunedEntry entry = entry_of(search_, objective_, outcome_);
+  return {{"variant", entry.variant},
+          {"problem", json::to_json(entry.problem)},
+          {"metric", entry.metric},
+          {"op", entry.op},
+          {"parameters", entry.parameters}};
 }
 
 void TuningAnswer::keep(const fs::path& file) const {

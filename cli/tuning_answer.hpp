@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "report/views/tuning_view.hpp"
 #include "runner/tuning/point_search.hpp"
 
@@ -30,6 +32,8 @@ class TuningAnswer {
   /// Takes what the finals, which were derived, have found.
   void take(Run finals);
   void print();
+  /// The answer as the file of tuned values has it.
+  [[nodiscard]] nlohmann::ordered_json kept() const;
   /// Adds the answer to the file of tuned values.
   void keep(const std::filesystem::path& file) const;
 

@@ -108,7 +108,9 @@ void print_variant(const RegisteredVariant& variant) {
 
 std::string variants_json(const std::vector<const Family*>& families,
                           const std::vector<const RegisteredVariant*>& variants) {
-  const json::Json document{{"families", families_json(families)}, {"variants", variants_json(variants)}};
+  const json::Json document{{"schema", "mprof.list/1"},
+                            {"families", families_json(families)},
+                            {"variants", variants_json(variants)}};
   return json::print(document);
 }
 

@@ -139,6 +139,7 @@ ordered_json summary_json(const RunSummary& run) {
 
 ordered_json comparison_json(const Comparison& comparison) {
   return {
+      {"schema", "mprof.compare/1"},
       {"a", summary_json(comparison.a)},
       {"b", summary_json(comparison.b)},
       {"thresholds", {{"device", comparison.thresholds.device}, {"host", comparison.thresholds.host}}},

@@ -67,11 +67,8 @@ ordered_json fleet_json(const Fleet& fleet) {
                       {"part", member->part},
                       {"gpu", member->gpu},
                       {"failures", member->failures}});
-  return {{"bad", fleet.is_bad()},
-          {"models", std::move(models)},
-          {"too_few", fleet.too_few},
-          {"failed", std::move(failed)},
-          {"histories", std::move(histories)}};
+  return {{"schema", "mprof.fleet/1"}, {"bad", fleet.is_bad()},       {"models", std::move(models)},
+          {"too_few", fleet.too_few},  {"failed", std::move(failed)}, {"histories", std::move(histories)}};
 }
 
 }  // namespace mprof

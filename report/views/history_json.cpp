@@ -89,7 +89,8 @@ ordered_json history_json(const History& history) {
   ordered_json runs = ordered_json::array(), machines = ordered_json::array();
   for (std::size_t i = 0; i < history.runs.size(); ++i) runs.push_back(run_json(history.runs[i], i));
   for (std::size_t i = 0; i < history.machines.size(); ++i) machines.push_back(machine_json(history, i));
-  return {{"thresholds", {{"device", history.thresholds.device}, {"host", history.thresholds.host}}},
+  return {{"schema", "mprof.history/1"},
+          {"thresholds", {{"device", history.thresholds.device}, {"host", history.thresholds.host}}},
           {"series", history.series()},
           {"changed", history.changed()},
           {"runs", runs},

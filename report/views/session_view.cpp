@@ -96,7 +96,8 @@ ordered_json session_json(const Session& session, const SessionSides& sides) {
                      {"verdict", to_string(time.speed_up.verdict)},
                      {"reason", say(time.speed_up.reason)}});
   }
-  return {{"a", sides.a},
+  return {{"schema", "mprof.ab/1"},
+          {"a", sides.a},
           {"b", sides.b},
           {"problem", sides.problem},
           {"blocks", session.blocks},
