@@ -133,6 +133,8 @@ class Arguments {
 [[nodiscard]] Verb doctor_verb();
 [[nodiscard]] Verb new_verb();
 [[nodiscard]] Verb watch_verb();
+[[nodiscard]] Verb mcp_verb();
+[[nodiscard]] Verb answer_verb();
 [[nodiscard]] Verb worker_verb();
 
 /// Parses what follows the verb. Throws Error(usage) with the option at fault and the nearest known ones.

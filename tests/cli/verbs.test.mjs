@@ -30,6 +30,7 @@ const commands = {
   new: [["suite", "mprof.toml"], 0],
   watch: [["none.cpp"], 2],
   doctor: [[], 0, 5],
+  mcp: [["--root", "."], 0],
 };
 
 test("no verb asks for an option that it does not have", (t) => {

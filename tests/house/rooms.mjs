@@ -24,8 +24,9 @@ export const sees = {
   "report/views": ["report/materials"],
   "report/page": ["report/views"],
   "report/export": ["report/wording"],
-  serve: ["runner", "report/page"], // what programs ask, answered within bytes and seconds
-  cli: ["serve", "runner", "report/page", "report/export", "inputs"],
+  "serve/judge": ["runner", "report/page"], // what programs ask, answered within bytes and seconds
+  "serve/mcp": ["runner", "report/views"], // what agents ask; it measures in processes of its own
+  cli: ["serve/judge", "serve/mcp", "runner", "report/page", "report/export", "inputs"],
 };
 
 /** Folders of sources that are no rooms: they include whatever they test. */

@@ -35,7 +35,7 @@ Wait most_frequent_wait(const SourceLine& line) {
   return most;
 }
 
-HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all) {
+HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all, std::size_t most) {
   HotLines hot{.op = op};
   for (const SourceLine& line : all) {
     if (line.op != op) continue;
@@ -50,18 +50,18 @@ HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all)
         {&line, share, part(samples_of(line, selected), hot.issuing), most_frequent_wait(line)});
   }
   std::ranges::stable_sort(hot.lines, std::greater{}, &HotLine::share);
-  if (hot.lines.size() > most_hot_lines) hot.lines.resize(most_hot_lines);
+  if (hot.lines.size() > most) hot.lines.resize(most);
   return hot;
 }
 
 }  // namespace
 
-std::vector<HotLines> hot_lines_of(const Case& c) {
+std::vector<HotLines> hot_lines_of(const Case& c, std::size_t most) {
   const PassResult* const source = find_pass(c, Pass::source);
   if (source == nullptr) return {};
   std::vector<HotLines> all;
   for (const OpInfo& op : c.ops) {
-    HotLines hot = hot_lines_of(op.name, source->source_lines);
+    HotLines hot = hot_lines_of(op.name, source->source_lines, most);
     if (!hot.lines.empty()) all.push_back(std::move(hot));
   }
   return all;

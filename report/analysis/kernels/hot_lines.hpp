@@ -33,8 +33,8 @@ struct HotLines {
   std::vector<HotLine> lines{};  ///< the hottest first
 };
 
-/// At most so many lines of each op that was sampled, each with at least a fiftieth of the op's samples.
+/// At most `most` lines of each op that was sampled, each with at least a fiftieth of the op's samples.
 inline constexpr std::size_t most_hot_lines = 5;
-[[nodiscard]] std::vector<HotLines> hot_lines_of(const Case& c);
+[[nodiscard]] std::vector<HotLines> hot_lines_of(const Case& c, std::size_t most = most_hot_lines);
 
 }  // namespace mprof

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+#include "serve/mcp/commands.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "model/json_archive.hpp"
+#include "report/text/format.hpp"
+#include "serve/mcp/root.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+#include "system/programs.hpp"
+#include "system/random_name.hpp"
+
+namespace mprof::mcp {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_allowed(bool is_allowed, const char* what, const char* option) {
+  if (!is_allowed)
+    throw Trouble("not_allowed", fmt::format("This server may not {}.", what),
+                  fmt::format("Whoever starts it may add --allow {}.", option));
+}
+
+/// A value of an option, as one word: nothing that it holds is another option.
+std::string option(const char* name, const std::string& value) {
+  return fmt::format("--{}={}", name, value);
+}
+
+/// Of no other job, now or later.
+std::string new_run(const char* tool) {
+  return fmt::format("results/{}-{}", tool, random_name().substr(0, 8));
+}
+
+double limit_of(const Json& arguments, const ServerOptions& options) {
+  return std::min(options.budget, arguments.value("budget_s", static_cast<double>(usual_job_s)));
+}
+
+std::string joined_passes(const Json& arguments) {
+  return fmt::format("{}", fmt::join(arguments["passes"].get<std::vector<std::string>>(), ","));
+}
+
+/// The program itself is below the root, or one that PATH has.
+void require_program(const std::string& program, const std::string& folder) {
+  if (program.find('/') == std::string::npos) {
+    if (!find_program(program, search_path(environment_variable("PATH"))))
+      throw Trouble("not_found", fmt::format("PATH has no program '{}'.", foreign(program, 96)),
+                    "Give its path below the root.");
+    return;
+  }
+  require_file_below(folder.empty() ? program : folder + "/" + program);
+}
+
+/// "batch=1000" or "size=64,iterations=1", as options of their axes.
+void add_axes(const std::string& problem, std::vector<std::string>& command) {
+  for (std::size_t begin = 0; begin <= problem.size();) {
+    const std::size_t end = std::min(problem.find(',', begin), problem.size());
+    const std::string part = problem.substr(begin, end - begin);
+    const std::size_t equals = part.find('=');
+    const auto is_of = [](std::string_view text, std::string_view allowed) {
+      return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+    };
+    if (equals == std::string::npos ||
+        !is_of(part.substr(0, equals), "abcdefghijklmnopqrstuvwxyz0123456789-_") ||
+        !is_of(part.substr(equals + 1), "0123456789"))
+      throw Trouble("bad_argument", fmt::format("The problem '{}' is none.", foreign(problem, 96)),
+                    "Give AXIS=NUMBER for each axis, such as batch=1000 or size=64,iterations=1.");
+    command.push_back(option(part.substr(0, equals).c_str(), part.substr(equals + 1)));
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+JobRequest profile_request(const Json& arguments, const ServerOptions& options) {
+  require_allowed(options.may_measure, "run programs", "measure");
+  const auto program = arguments["program"].get<std::vector<std::string>>();
+  const std::string folder = arguments.value("cwd", "");
+  if (!folder.empty()) static_cast<void>(OpenedDirectory(folder));
+  require_program(program.front(), folder);
+  JobRequest request{.limit = limit_of(arguments, options), .run = new_run("profile")};
+  request.command = options.sandbox;
+  const fs::path here = fs::current_path();
+  for (const std::string& word :
+       {own_program().string(), std::string("run"), option("out", (here / request.run).string()),
+        option("timeout", fmt::format("{:g}", request.limit))})
+    request.command.push_back(word);
+  if (arguments.contains("passes")) request.command.push_back(option("passes", joined_passes(arguments)));
+  if (arguments.contains("ops"))
+    request.command.push_back(option("ops", arguments["ops"].get<std::string>()));
+  if (arguments.contains("rounds"))
+    request.command.push_back(option("rounds", std::to_string(arguments["rounds"].get<int>())));
+  request.command.emplace_back("--");
+  request.command.insert(request.command.end(), program.begin(), program.end());
+  request.working_folder = folder;
+  return request;
+}
+
+JobRequest judge_request(const Json& arguments, const ServerOptions& options) {
+  require_allowed(options.may_measure, "run programs", "measure");
+  require_allowed(options.may_compile, "compile sources", "compile");
+  JobRequest request{.limit = limit_of(arguments, options) + compile_s, .run = new_run("judge")};
+  std::string file;
+  if (arguments.contains("source")) {
+    file = arguments["source"].get<std::string>();
+    require_file_below(file);
+    if (file.starts_with('-')) file = "./" + file;
+  } else {
+    request.folder = std::make_shared<const TemporaryFolder>("mprof-judge");
+    file = (request.folder->path() / fmt::format("candidate.{}", arguments.value("language", "cu"))).string();
+    write_file(file, arguments["code"].get<std::string>());
+  }
+  // What stands around the verdict takes some of the answer's bytes.
+  constexpr std::size_t around = 2048;
+  const std::size_t bytes = std::max(fewest_bytes, arguments["max_bytes"].get<std::size_t>() - around);
+  request.command = {own_program().string(),
+                     "judge",
+                     file,
+                     "--json",
+                     option("out", request.run),
+                     option("budget", fmt::format("{:g}", limit_of(arguments, options))),
+                     option("max-bytes", std::to_string(bytes))};
+  if (arguments.contains("against"))
+    request.command.push_back(option("against", arguments["against"].get<std::string>()));
+  if (arguments.contains("problem")) add_axes(arguments["problem"].get<std::string>(), request.command);
+  if (arguments.contains("passes")) request.command.push_back(option("passes", joined_passes(arguments)));
+  if (options.trusts_sources) request.command.emplace_back("--no-sandbox");
+  return request;
+}
+
+std::string key_of_call(const std::string& tool, const Json& arguments) {
+  if (arguments.contains("key")) return "named " + arguments["key"].get<std::string>();
+  Json same = arguments;
+  same.erase("max_bytes");
+  std::string text = tool + same.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (arguments.contains("source")) text += read_below(arguments["source"].get<std::string>(), longest_code);
+  return text;
+}
+
+namespace {
+
+/// The document that a job printed, or null.
+Json printed(const std::string& output) {
+  try {
+    return json::parse(output, "the output");
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+std::string sentence_of(const JobView& job) {
+  switch (job.state) {
+    case JobState::queued:
+      return fmt::format("The job waits; {} before it.", format::plural(job.position - 1, "job"));
+    case JobState::running:
+      return fmt::format("The job has run for {:.0f} s.", job.seconds);
+    case JobState::done:
+      return fmt::format("The job is done, after {:.0f} s.", job.seconds);
+    case JobState::failed:
+      return "The job failed.";
+    case JobState::cancelled:
+      return "The job was cancelled.";
+  }
+  return "";
+}
+
+Json call(const char* tool, Json arguments) {
+  return {{"tool", tool}, {"arguments", std::move(arguments)}};
+}
+
+bool is_run(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::path(path) / "run.json", error);
+}
+
+/// Where an ended job left a run: in its folder, or in a part of it that the verdict names; empty: nowhere.
+std::string run_of(const JobView& job, const Json& verdict) {
+  if (!job.has_ended()) return {};
+  if (is_run(job.run)) return job.run;
+  const std::string named = verdict.is_object() && verdict.contains("run") && verdict["run"].is_string()
+                                ? verdict["run"].get<std::string>()
+                                : "";
+  return named.starts_with(job.run + "/") && is_plain(named) && is_run(named) ? named : "";
+}
+
+}  // namespace
+
+Json job_document(const std::string& tool, const JobView& job, std::size_t bytes) {
+  Json document{{"schema", fmt::format("mprof.{}/1", tool)}};
+  Json verdict = job.tool == "judge" && job.has_ended() ? printed(job.output) : Json();
+  const std::string run = run_of(job, verdict);
+  const bool has_run = !run.empty();
+  if (has_run) document["run"] = run;
+  document["answer"] = sentence_of(job);
+  document["job"] = job.id;
+  document["state"] = to_string(job.state);
+  if (job.state == JobState::queued) document["position"] = job.position;
+  document["seconds"] = number(job.seconds);
+  document["log"] = job.log;
+  if (job.exit_code) document["exit_code"] = *job.exit_code;
+  if (!job.error.empty())
+    document["error"] =
+        Trouble("failed", job.error, "Change the program or the budget, and start another job.").document();
+  document["absent"] = Json::array();
+  document["next"] = Json::array();
+  if (!job.has_ended()) document["next"].push_back(call("job", {{"id", job.id}, {"wait_s", longest_wait_s}}));
+  if (has_run) document["next"].push_back(call("summary", {{"run", run}}));
+  if (job.tool != "judge" && job.has_ended() && !has_run && job.state != JobState::cancelled)
+    document["absent"].push_back(
+        {{"what", "a run"}, {"why", "the job left none"}, {"how", "Its log says more."}});
+  if (job.tool == "judge" && job.has_ended()) {
+    document["result"] = verdict;
+    const std::size_t size = document.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    if (!verdict.is_object() || size > bytes) {
+      document.erase("result");
+      document["absent"].push_back(
+          {{"what", "the verdict"},
+           {"why", verdict.is_object() ? fmt::format("it has {} bytes", size) : "mprof judge printed none"},
+           {"how", verdict.is_object() ? "Ask job with a larger max_bytes." : "Its log says more."}});
+    }
+  }
+  return document;
+}
+
+}  // namespace mprof::mcp

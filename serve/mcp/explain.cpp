@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/analysis/advice/advice.hpp"
+#include "report/analysis/kernels/speed_of_light.hpp"
+#include "report/analysis/reasons/explanations.hpp"
+#include "report/text/format.hpp"
+#include "report/wording/advice.hpp"
+#include "report/wording/kernels.hpp"
+#include "report/wording/reasons.hpp"
+#include "report/wording/why.hpp"
+#include "serve/mcp/questions.hpp"
+#include "serve/mcp/read_run.hpp"
+
+/// Why a case is faster or slower than its baseline, what bounds it, and what to do next.
+namespace mprof::mcp {
+namespace {
+
+constexpr std::size_t most_reasons = 5, most_advice = 3;
+
+/// The numbers that a reason cites.
+Json evidence_of(const Reason& reason) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < reason.cited.size() && i < reason.rule->cites.size(); ++i) {
+    const std::string_view metric = reason.rule->cites[i].metric;
+    const std::optional<Unit> unit = unit_of(metric);
+    list.push_back({{"metric", foreign(metric)},
+                    {"unit", unit ? unit_symbol(*unit) : ""},
+                    {"before", number(reason.cited[i].before)},
+                    {"after", number(reason.cited[i].after)}});
+  }
+  return list;
+}
+
+class Explaining {
+ public:
+  Explaining(Answer& answer, const ReadRun& read, FoundCase of, std::string op)
+      : answer_(answer), read_(read), of_(of), op_(std::move(op)) {}
+
+  void add_bottlenecks() {
+    for (const KernelResult& kernel : of_.family->speed_of_light.kernels) {
+      if (kernel.result != of_.result || !kernel.bottleneck || !is_asked(kernel.counters)) continue;
+      answer_.add({{"key", "bound:" + kernel_key(kernel.counters.op, kernel.counters.kernel)},
+                   {"kind", "bottleneck"},
+                   {"op", foreign(kernel.counters.op)},
+                   {"kernel", kernel_key(kernel.counters.op, kernel.counters.kernel)},
+                   {"name", foreign(kernel.counters.kernel, 96)},
+                   {"text", foreign(bound_text(*kernel.bottleneck))}});
+    }
+  }
+
+  /// False where the case is explained at other problems alone.
+  bool add_reasons(const Explanations& explanations) {
+    bool found = false;
+    for (const Explanation& explanation : explanations.of_ops) {
+      if (explanation.problem != of_.result->key.problem || !is_asked(explanation.op)) continue;
+      found = true;
+      add_verdict(explanation);
+      add_list("reason", explanation, explanation.reasons, most_reasons);
+      add_list("explains_little", explanation, explanation.little, 2);
+      add_list("against", explanation, explanation.against, 3);
+      add_list("context", explanation, explanation.context, 2);
+      for (const MissingEvidence& missing : explanation.missing)
+        answer_.lack(fmt::format("evidence of {}", key_of("op", explanation.op)), missing_text(missing),
+                     "Measure with the pass that is named, then ask again.");
+    }
+    return found;
+  }
+
+  void add_advice(const VariantAdvice& advice) {
+    const auto add = [&](const OpAdvice& of_op) {
+      if (!is_asked(of_op.op)) return;
+      std::size_t number_of = 0;
+      for (const Advice& one : of_op.advice) {
+        if (++number_of > most_advice) break;
+        answer_.add({{"key", fmt::format("advice:{}:{}", key_of("op", of_op.op.empty() ? "total" : of_op.op),
+                                         one.rule->id)},
+                     {"kind", "advice"},
+                     {"op", foreign(of_op.op)},
+                     {"rule", one.rule->id},
+                     {"text", foreign(change_text(*one.rule))},
+                     {"example", foreign(example_text(one))},
+                     {"at_most", number(one.gain)},
+                     {"evidence", Json::array({{{"metric", one.rule->limit},
+                                                {"unit", unit_symbol(one.rule->unit)},
+                                                {"is", number(one.value)},
+                                                {"at_best", number(one.best)}}})}});
+      }
+      for (const NotJudged& missing : of_op.missing)
+        answer_.lack("advice", not_judged_text(missing),
+                     "Measure with the pass that is named, then ask again.");
+    };
+    for (const OpAdvice& of_op : advice.ops) add(of_op);
+    add(advice.whole);
+  }
+
+ private:
+  [[nodiscard]] bool is_asked(std::string_view op) const {
+    return op_.empty() || op == op_ || key_of("op", op) == op_;
+  }
+  [[nodiscard]] bool is_asked(const KernelCounters& kernel) const {
+    return is_asked(kernel.op) || kernel_key(kernel.op, kernel.kernel) == op_;
+  }
+
+  void add_verdict(const Explanation& explanation) {
+    Json row{{"key", fmt::format("verdict:{}:{}", key_of("op", explanation.op), explanation.time)},
+             {"kind", "verdict"},
+             {"op", foreign(explanation.op)},
+             {"time", explanation.time},
+             {"text", foreign(fmt::format("{} over {}", of_.result->id, of_.result->baseline))}};
+    add_value(row, "before", explanation.before);
+    add_value(row, "after", explanation.after);
+    add_speed_up(row, explanation.speed_up);
+    answer_.add(std::move(row));
+  }
+
+  void add_list(std::string_view kind, const Explanation& explanation, const std::vector<Reason>& reasons,
+                std::size_t most) {
+    std::size_t number_of = 0;
+    for (const Reason& reason : reasons) {
+      if (++number_of > most) break;
+      answer_.add({{"key", fmt::format("{}:{}:{}:{}", kind, key_of("op", explanation.op), explanation.time,
+                                       reason.rule->id)},
+                   {"kind", kind},
+                   {"op", foreign(explanation.op)},
+                   {"rule", reason.rule->id},
+                   {"text", foreign(reason_text(reason, of_.family->words), 480)},
+                   {"strength", number(reason.strength)},
+                   {"evidence", evidence_of(reason)}});
+    }
+  }
+
+  Answer& answer_;
+  const ReadRun& read_;
+  FoundCase of_;
+  std::string op_;
+};
+
+/// Of the variant's other problems, the ones that are explained.
+void point_to_explained(Answer& answer, const ReadRun& read, const FoundCase& found,
+                        const Explanations& explanations) {
+  const std::string why = explanations.of_ops.empty()
+                              ? say(explanations.absent)
+                              : "a variant is explained at its largest counted problem, and at its smallest";
+  answer.lack("reasons at this problem", why.empty() ? "no rule could be asked" : why,
+              "Ask for the case in next, where there is one.");
+  std::vector<Problem> problems;
+  for (const Explanation& explanation : explanations.of_ops) {
+    if (std::ranges::find(problems, explanation.problem) != problems.end()) continue;
+    problems.push_back(explanation.problem);
+    const CaseResult* const other = found.variant->representative(explanation.problem);
+    if (other != nullptr && other != found.result)
+      answer.lead_on("explain", {{"run", read.path()}, {"case", case_key(*other)}});
+  }
+}
+
+}  // namespace
+
+Answer answer_explain(const Json& arguments) {
+  const ReadRun read(arguments["run"].get<std::string>());
+  const FoundCase found = read.find(arguments["case"].get<std::string>());
+  Answer answer("explain", arguments);
+  Explaining explaining(answer, read, found, arguments.value("op", arguments.value("kernel", "")));
+  const CaseResult& result = *found.result;
+  if (!result.ok()) {
+    answer.lack("reasons", fmt::format("the case is {}: {}", to_string(result.status), result.reason),
+                "A case that is not ok has no time to explain.");
+  }
+  const bool is_baseline = found.variant->info.baseline.empty();
+  const Explanations explanations = is_baseline ? Explanations{} : explain(*found.family, *found.variant);
+  explaining.add_bottlenecks();
+  if (is_baseline) {
+    answer.lack("reasons", "its variant is a baseline, and is compared with no other",
+                "Ask for a case of a variant that has a baseline.");
+  } else if (result.ok() && !explaining.add_reasons(explanations)) {
+    point_to_explained(answer, read, found, explanations);
+  }
+  const RunAdvice advice = advise(read.analysis(), read.materials().evidence);
+  if (const VariantAdvice* const of = advice.find_variant(*found.variant); of != nullptr) {
+    if (of->result == &result) {
+      explaining.add_advice(*of);
+    } else if (of->result == nullptr) {
+      answer.lack("advice", say(of->absent),
+                  "Advice is given for variants for a GPU that have a verified time.");
+    } else {
+      answer.lack("advice", "it is given at the largest problem with a verified time",
+                  "Ask for the case in next.");
+      answer.lead_on("explain", {{"run", read.path()}, {"case", case_key(*of->result)}});
+    }
+  }
+  const auto count = [&](std::string_view kind) {
+    return std::ranges::count_if(answer.rows(), [&](const Json& row) { return row["kind"] == kind; });
+  };
+  answer.say(fmt::format("{} for its time over its baseline, and {} on what to do next.",
+                         format::plural(static_cast<std::size_t>(count("reason")), "reason"),
+                         count("advice") == 0
+                             ? "no advice"
+                             : format::plural(static_cast<std::size_t>(count("advice")), "hint")));
+  answer.set_units({{"before", "s"}, {"after", "s"}, {"speed_up", "1"}, {"at_most", "1"}});
+  answer.mark_foreign({"op", "name", "text", "example", "evidence"});
+  if (find_pass(*result.source, Pass::source) != nullptr)
+    answer.lead_on("lines", {{"run", read.path()}, {"case", case_key(result)}});
+  answer.lead_on("rows", {{"run", read.path()}, {"table", "ops"}, {"case", case_key(result)}});
+  return answer;
+}
+
+}  // namespace mprof::mcp

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "device/device.hpp"
+#include "device/probe.hpp"
+#include "kernels/registry.hpp"
+#include "report/text/format.hpp"
+#include "runner/plan.hpp"
+#include "serve/mcp/questions.hpp"
+#include "serve/mcp/root.hpp"
+
+/// What can be asked here: the machine, the runs below the root, the families and their variants.
+namespace mprof::mcp {
+namespace {
+
+constexpr std::size_t most_runs = 200;
+
+std::string_view word(ProbeState state) {
+  switch (state) {
+    case ProbeState::ok:
+      return "ok";
+    case ProbeState::limited:
+      return "limited";
+    case ProbeState::missing:
+      return "missing";
+  }
+  return "";
+}
+
+void add_server(Answer& answer, const ServerFacts& facts) {
+  answer.add({{"key", "server"},
+              {"kind", "server"},
+              {"allowed", facts.allowed},
+              {"budget_left", number(facts.budget_left)},
+              {"running", facts.running.empty() ? Json(nullptr) : Json(facts.running)}});
+  const auto allows = [&](std::string_view what) {
+    return std::ranges::find(facts.allowed, what) != facts.allowed.end();
+  };
+  if (!allows("measure"))
+    answer.lack("measuring", "the server was started without --allow measure",
+                "Whoever starts it may add --allow measure.");
+  else if (!allows("compile"))
+    answer.lack("judging sources", "the server was started without --allow compile",
+                "Whoever starts it may add --allow compile.");
+}
+
+void add_probes(Answer& answer) {
+  for (const Probe& probe : probe_machine()) {
+    Json row{{"key", key_of("probe", format::slug(probe.name))},
+             {"kind", "probe"},
+             {"name", foreign(probe.name)},
+             {"state", word(probe.state)},
+             {"text", foreign(probe.found)}};
+    if (!probe.remedy.empty()) row["how"] = foreign(probe.remedy);
+    answer.add(std::move(row));
+  }
+}
+
+void add_variants(Answer& answer) {
+  const Registry& registry = Registry::instance();
+  for (const Family* const family : registry.families()) {
+    Json problems = Json::array();
+    for (const Problem& problem : family->default_problems(false)) problems.push_back(problem_id(problem));
+    answer.add({{"key", key_of("family", family->info().id)},
+                {"kind", "family"},
+                {"name", foreign(family->info().id)},
+                {"text", foreign(family->info().title)},
+                {"problems", std::move(problems)}});
+  }
+  for (const RegisteredVariant* const variant : registry.variants()) {
+    Json row{{"key", key_of("variant", variant->info.id)},
+             {"kind", "variant"},
+             {"name", foreign(variant->info.id)},
+             {"device", variant->info.device},
+             {"text", foreign(variant->info.title, 120)}};
+    const auto reason = unavailable(*variant, Devices::instance());
+    row["runs_here"] = !reason;
+    if (reason) row["why"] = foreign(*reason, 120);
+    answer.add(std::move(row));
+  }
+}
+
+}  // namespace
+
+Answer answer_machine(const Json& arguments, const ServerFacts& facts) {
+  Answer answer("machine", arguments);
+  const std::string kind = arguments.value("kind", "");
+  const auto wants = [&](std::string_view one) { return kind.empty() || kind == one; };
+  if (wants("server")) add_server(answer, facts);
+  FoundRuns runs;
+  if (wants("run")) {
+    runs = find_runs(most_runs);
+    for (const std::string& path : runs.paths)
+      answer.add({{"key", key_of("run", path)}, {"kind", "run"}, {"name", foreign(path)}});
+    if (!runs.is_complete)
+      answer.lack("more runs", "the tree below the root is large", "Name a run by its path below the root.");
+  }
+  if (wants("probe")) add_probes(answer);
+  if (wants("variant") || wants("family")) add_variants(answer);
+  if (!kind.empty()) std::erase_if(answer.rows(), [&](const Json& row) { return row["kind"] != kind; });
+  answer.say(kind.empty()
+                 ? fmt::format("{} below the root, {} built in.", format::plural(runs.paths.size(), "run"),
+                               format::plural(Registry::instance().variants().size(), "variant"))
+                 : fmt::format("{} of the kind {}.", format::plural(answer.rows().size(), "row"), kind));
+  answer.set_units({{"budget_left", "s"}});
+  answer.mark_foreign({"name", "text", "why"});
+  for (std::size_t i = 0; i < runs.paths.size() && i < 2; ++i)
+    answer.lead_on("summary", {{"run", runs.paths[i]}});
+  if (runs.paths.size() > 1) answer.lead_on("compare", {{"before", runs.paths[0]}, {"after", runs.paths[1]}});
+  return answer;
+}
+
+}  // namespace mprof::mcp

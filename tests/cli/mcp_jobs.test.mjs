@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// The jobs of `mprof mcp`: what may begin one, how a client waits, joins and cancels, and that nothing is left of one.
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { connect } from "./mcp_client.mjs";
+import { temporary, until } from "./support.mjs";
+
+const quick = { program: ["./quick"], passes: ["timing"], rounds: 1 };
+const slow = { program: ["./slow"], passes: ["timing"], rounds: 1 };
+
+function script(root, name, text) {
+  writeFileSync(join(root, name), `#!/bin/sh\n${text}\n`);
+  chmodSync(join(root, name), 0o755);
+}
+
+/** A root with programs: one ends at once, one writes its id and stays, one says which variables it has. */
+function programs(t) {
+  const root = temporary(t);
+  script(root, "quick", "echo done");
+  script(root, "slow", `echo $$ >> '${root}/ids'\nexec sleep 600`);
+  script(root, "deaf", `trap '' TERM INT\necho $$ >> '${root}/ids'\n(trap '' TERM; while :; do sleep 1; done) &\nwhile :; do sleep 1; done`);
+  script(root, "variables", `env > '${root}/variables.txt'`);
+  script(root, "where", `pwd > '${root}/where.txt'; printf '%s\\n' "$@" >> '${root}/where.txt'`);
+  return root;
+}
+const measuring = (t, root, more = [], options = {}) => connect(t, ["--root", root, "--allow", "measure", ...more], options);
+
+const started = (root) => (existsSync(join(root, "ids")) ? readFileSync(join(root, "ids"), "utf8").trim().split("\n").map(Number) : []);
+/** Whether a process of that id still runs in this root. */
+function runs(id, root) {
+  try {
+    return readlinkSync(`/proc/${id}/cwd`).startsWith(root) && !readFileSync(`/proc/${id}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}
+const gone = (root) => until(() => !started(root).some((id) => runs(id, root)));
+
+test("nothing is measured or compiled unless the server was told so", async (t) => {
+  const root = programs(t);
+  const reader = await connect(t, ["--root", root]);
+  for (const [tool, args] of [["profile", quick], ["judge", { source: "quick" }], ["judge", { code: "x" }]])
+    assert.equal((await reader.refusal(tool, args)).code, "not_allowed");
+  const { absent } = await reader.ask("machine");
+  assert.match(absent[0].how, /--allow measure/);
+  const measurer = await measuring(t, root);
+  assert.equal((await measurer.refusal("judge", { source: "quick" })).code, "not_allowed");
+  assert.ok(!existsSync(join(root, "results")));
+});
+
+test("a program is measured, and its run can be read", { timeout: 300_000 }, async (t) => {
+  const client = await measuring(t, programs(t));
+  const first = await client.ask("profile", quick);
+  const done = ["queued", "running"].includes(first.state) ? await client.job_end(first.job) : first;
+  assert.equal(done.state, "done", JSON.stringify(done));
+  assert.equal(done.exit_code, 0);
+  const [next] = done.next;
+  assert.equal(next.tool, "summary");
+  const summary = await client.ask("summary", next.arguments);
+  assert.match(summary.answer, /1 of 1 case are ok|1 of 1 case/);
+  assert.equal((await client.ask("machine", { kind: "run" })).rows[0].name, done.run);
+  assert.equal((await client.ask("job", { id: done.job })).state, "done", "and again");
+});
+
+test("a program gets its words and folder as they are, and no secrets", { timeout: 300_000 }, async (t) => {
+  const root = programs(t), words = ["--out=elsewhere", "$(touch pwned)", "a b", "*", ";", "--"];
+  mkdirSync(join(root, "below"));
+  script(join(root, "below"), "where", `pwd > '${root}/where.txt'; printf '%s\\n' "$@" >> '${root}/where.txt'`);
+  const client = await measuring(t, root, [], { env: { SECRET_TOKEN: "hush" } });
+  const one = await client.ask("profile", { program: ["./where", ...words], cwd: "below", passes: ["timing"], rounds: 1 });
+  const done = await client.job_end(one.job);
+  assert.equal(done.state, "done", JSON.stringify(done));
+  assert.deepEqual(readFileSync(join(root, "where.txt"), "utf8").trim().split("\n"), [join(root, "below"), ...words]);
+  assert.ok(!existsSync(join(root, "pwned")) && !existsSync(join(root, "below", "pwned")));
+  const two = await client.ask("profile", { program: ["./variables"], passes: ["timing"], rounds: 1 });
+  await client.job_end(two.job);
+  const variables = readFileSync(join(root, "variables.txt"), "utf8");
+  assert.match(variables, /^PATH=/m);
+  assert.ok(!variables.includes("hush"), variables);
+});
+
+test("programs and folders outside of the root are refused", async (t) => {
+  const client = await measuring(t, programs(t));
+  for (const args of [{ program: ["/bin/ls"] }, { program: ["../x"] }, { program: ["./quick"], cwd: ".." }, { program: ["./quick"], cwd: "/" }])
+    assert.equal((await client.refusal("profile", args)).code, "outside_root", JSON.stringify(args));
+  assert.equal((await client.refusal("profile", { program: ["no-such-program-here"] })).code, "not_found");
+  assert.equal((await client.refusal("profile", { program: ["./nothing"] })).code, "not_found");
+});
+
+test("a retry joins the job that it began; a cancelled one leaves nothing", { timeout: 300_000 }, async (t) => {
+  const root = programs(t), client = await measuring(t, root);
+  const calls = [client.call("profile", slow), client.call("profile", slow)];
+  await until(() => started(root).length === 1);
+  const { rows } = await client.ask("machine", { kind: "server" });
+  const job = rows[0].running;
+  const waiting = await client.ask("job", { id: job });
+  assert.equal(waiting.state, "running");
+  const ended = await client.ask("job", { id: job, cancel: true });
+  assert.equal(ended.state, "cancelled", JSON.stringify(ended));
+  for (const { document } of await Promise.all(calls)) assert.equal(document.job, job);
+  await gone(root);
+  assert.equal(started(root).length, 1, "one process for both calls");
+});
+
+test("a call waits at most 20 seconds, and says how it goes on", { timeout: 300_000 }, async (t) => {
+  const root = programs(t), client = await measuring(t, root);
+  const { document, seconds } = await client.call("profile", slow, { progressToken: "p" });
+  assert.ok(["running", "queued"].includes(document.state));
+  assert.deepEqual(document.next[0], { tool: "job", arguments: { id: document.job, wait_s: 18 } });
+  assert.ok(seconds >= 10, `${seconds} s: it did wait`);
+  const told = client.notifications.map(({ method, params }) => [method, params.progressToken, params.progress]);
+  assert.ok(told.length > 0 && told.every(([method, token]) => method === "notifications/progress" && token === "p"), JSON.stringify(told));
+  assert.ok(told.every(([, , progress], i) => i === 0 || progress > told[i - 1][2]), "progress grows");
+  await client.ask("job", { id: document.job, cancel: true });
+  await gone(root);
+});
+
+test("a cancelled wait leaves its job, and a key finds it again", { timeout: 300_000 }, async (t) => {
+  const root = programs(t), client = await measuring(t, root), named = { ...slow, key: "mine" };
+  client.request("tools/call", { name: "profile", arguments: named }, "waits");
+  await until(() => started(root).length === 1);
+  client.send({ method: "notifications/cancelled", params: { requestId: "waits" } });
+  const { rows } = await client.ask("machine", { kind: "server" });
+  assert.match(rows[0].running, /^job-/);
+  const again = client.call("profile", { ...quick, key: "mine" });  // the key decides
+  await client.ask("job", { id: rows[0].running, cancel: true });
+  assert.equal((await again).document.job, rows[0].running);
+  await gone(root);
+});
+
+test("the queue has an end", { timeout: 300_000 }, async (t) => {
+  const root = programs(t), client = await measuring(t, root);
+  client.call("profile", slow);
+  await until(() => started(root).length === 1);
+  for (let i = 0; i < 4; ++i) {
+    client.request("tools/call", { name: "profile", arguments: { ...quick, key: `${i}` } }, `q${i}`);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    client.send({ method: "notifications/cancelled", params: { requestId: `q${i}` } });
+  }
+  assert.equal((await client.ask("job", { id: "job-5" })).position, 4);
+  assert.equal((await client.refusal("profile", { ...quick, key: "one too many" })).code, "queue_full");
+  await client.ask("job", { id: "job-3", cancel: true });
+  assert.equal((await client.ask("job", { id: "job-5" })).position, 3);
+  assert.deepEqual(await client.close(), { code: 0, signal: null });
+  await gone(root);
+});
+
+test("a job that takes too long is ended, and one without budget does not begin", { timeout: 300_000 }, async (t) => {
+  const root = programs(t), client = await measuring(t, root, ["--budget", "3"]);
+  const { job } = await client.ask("profile", { program: ["./deaf"], passes: ["timing"], rounds: 1 });
+  const done = await client.job_end(job);
+  assert.equal(done.state, "failed");
+  assert.match(done.error.text, /took longer than 3 s/);
+  await gone(root);
+  assert.equal((await client.refusal("profile", quick)).code, "budget_spent");
+});
+
+for (const [how, end] of [["goes away", (client) => client.close()], ["sends SIGTERM", (client) => { client.kill("SIGTERM"); return client.ended; }]]) {
+  test(`the jobs of a client that ${how} end with all that they started`, { timeout: 300_000 }, async (t) => {
+    const root = programs(t), client = await measuring(t, root);
+    client.call("profile", { ...slow, program: ["./deaf"] }).catch(() => {});
+    await until(() => started(root).length === 1);
+    await end(client);
+    await gone(root);
+    assert.ok(readdirSync(root).includes("ids"));
+  });
+}
