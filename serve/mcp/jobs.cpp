@@ -231,7 +231,7 @@ void Jobs::run(const std::shared_ptr<Job>& job) {
   bool was_cancelled = false;
   const double limit = std::min(job->request.limit, budget_left());
   try {
-    Process process(job->request.command, "", {}, job->request.working_folder);
+    Process process(job->request.command, "", {}, Process::Input::whole, job->request.working_folder);
     const double end = job->started + limit;
     double deadline = end;
     bool asked = false;

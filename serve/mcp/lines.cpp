@@ -13,7 +13,7 @@ namespace mprof::mcp {
 namespace {
 
 constexpr std::size_t usual_lines = 10;
-constexpr std::size_t longest_code = 120;
+constexpr std::size_t longest_line_of_code = 120;
 
 /// The line, the one before it and the one behind it; nothing where the run keeps no such file.
 Json code_around(const VariantSource& source, const SourceLine& line) {
@@ -23,7 +23,7 @@ Json code_around(const VariantSource& source, const SourceLine& line) {
   for (std::uint32_t number_of = 1; !rest.empty() && number_of <= line.line + 1; ++number_of) {
     const std::size_t end = rest.find('\n');
     if (number_of + 1 >= line.line)
-      code.push_back(fmt::format("{}: {}", number_of, foreign(rest.substr(0, end), longest_code)));
+      code.push_back(fmt::format("{}: {}", number_of, foreign(rest.substr(0, end), longest_line_of_code)));
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
   }

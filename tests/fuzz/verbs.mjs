@@ -198,6 +198,11 @@ const record_commands = [
   ["export", "rec", "--out", "out"], ["compare", "rec", "whole", "--allow-different-machines"], ["compare", "whole", "rec", "--format", "json"], ["history", "rec", "whole"], ["history", "rec", "--format", "json"],
   ["status", "rec"], ["status", "rec", "--json"], ["merge", "rec", "--out", "out", "--incomplete"], ["merge", "rec", "whole", "--out", "out", "--pool"], ["fleet", "rec"], ["fleet", "--history", "rec", "--json"],
 ].map((words) => ({ words, codes: reading }));
+/** Questions of a client of `mprof mcp`, as the server asks the processes that read. */
+const question = (tool, args) => ({ words: ["answer"], codes: [0], input: JSON.stringify({ tool, arguments: { run: "rec", ...args }, facts: { allowed: [], budget_left: 0, running: "" } }) });
+for (const table of ["cases", "ops", "kernels", "transfers", "counters", "lines", "findings"]) record_commands.push(question("rows", { table }));
+for (const tool of ["summary", "summary", "explain", "lines"]) record_commands.push(question(tool, { case: "conv/cpu_naive@100" }));
+record_commands.push(question("compare", { before: "rec", after: "whole" }), question("machine", { kind: "run" }));
 const record_of = (folder) => ({
   make: (root) => { copy(folder, join(root, "rec")); copy(folder, join(root, "whole")); add_beside(join(root, "rec")); },
   read: "rec", commands: record_commands,
@@ -287,11 +292,13 @@ function state_of(root, folder = root) {
 }
 
 /** Runs mprof below the limits. { code, signal, out, err, peak: KiB, seconds } */
-function run(words, root) {
+function run({ words, input = "" }, root) {
   const limited = `ulimit -v ${limits.memory} -t ${limits.cpu} -f ${limits.file} -c 0; exec "$@"`;
   const started = Date.now();
   const env = { PATH: process.env.PATH, HOME: join(root, "tmp"), TMPDIR: join(root, "tmp"), XDG_CACHE_HOME: join(root, "tmp"), LC_ALL: "C.UTF-8", MPROF_DATA: "", MPROF_WEIGHTS: "" };
-  const child = spawn("bash", ["-c", limited, "bash", program, ...words], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn("bash", ["-c", limited, "bash", program, ...words], { cwd: root, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
   const result = { out: [], err: [], peak: 0, is_late: false };
   for (const stream of ["out", "err"]) child[`std${stream}`].on("data", (data) => result[stream].push(data));
   const look = setInterval(() => {
@@ -319,6 +326,7 @@ function faults(input, result, before, after) {
   if (result.is_late) all.push(`did not end within ${limits.wall} s`);
   else if (result.signal) all.push(`ended by ${result.signal}${result.signal === "SIGXCPU" || result.signal === "SIGKILL" ? ` (${limits.cpu} s of CPU time)` : ""}`);
   else if (!input.codes.includes(result.code)) all.push(`exit code ${result.code}, expected ${input.codes.join(", ")}`);
+  if (input.words[0] === "answer" && /"code":"(fault|too_large)"/.test(result.out.toString("utf8"))) all.push(`answered ${result.out.toString("utf8").slice(0, 300)}`);
   if (/out of memory/.test(said)) all.push(`more than ${limits.memory >> 10} MiB of memory`);
   if (result.code !== 0 && !result.signal && said === "" && result.out.length === 0) all.push("no message");
   for (const [name, bytes] of [["standard output", result.out], ["standard error", result.err]]) {
@@ -335,7 +343,7 @@ async function one(seed, keeps) {
   try {
     const input = make(seed, root);
     const before = state_of(root);
-    const result = await run(input.words, root);
+    const result = await run(input, root);
     const all = faults(input, result, before, state_of(root));
     if (keeps) {
       console.log(`${input.changes.join("\n")}\ncd ${root} && ${program} ${input.words.join(" ")}\nexit code ${result.code ?? result.signal}\n${result.err}`);
