@@ -116,26 +116,27 @@ void add_causes(const Run& of_other, const Run& of_file, const std::filesystem::
   judgement.bound = std::string(short_name(*op->limit));
 }
 
-Counted count_kernels(const CountRequest& request) {
-  Counted counted{.run = request.run};
-  Run& run = counted.run;
-  run.plan.passes.push_back(Pass::counters);
-  run.cases.at(0).passes.push_back({.pass = Pass::counters});
+Watched watched_pass(const WatchRequest& request) {
+  Watched watched{.run = request.run};
+  Run& run = watched.run;
+  run.plan.passes.push_back(request.pass);
+  run.cases.at(0).passes.push_back({.pass = request.pass});
   run.cases.at(0).passes.back().status = Status::pending;
   ResultDirectory directory(request.directory, ResultDirectory::Mode::create);
   Progress silent;
   coordinate(run, {request.worker_command, directory, request.clock, silent, request.interrupt_fd});
   if (run.state == RunState::interrupted) throw Error(ExitCode::interrupted, "interrupted");
-  const PassResult* const pass = find_pass(run.cases.at(0), Pass::counters);
+  const PassResult* const pass = find_pass(run.cases.at(0), request.pass);
   if (pass->status == Status::suspect || pass->status == Status::wrong)
-    counted.suspect = pass->reason;
+    watched.suspect = pass->reason;
   else if (pass->status != Status::ok)
-    counted.absent = pass->reason;
-  if (!counted.absent.empty() || !counted.suspect.empty()) return counted;
+    watched.absent = pass->reason;
+  if (!watched.absent.empty() || !watched.suspect.empty()) return watched;
   derive(run, request.directory);
-  if (const PassResult* timing = find_pass(run.cases.at(0), Pass::timing); timing->status == Status::suspect)
-    counted.suspect = timing->reason;
-  return counted;
+  for (const PassResult& result : run.cases.at(0).passes) {
+    if (result.status == Status::suspect) watched.suspect = result.reason;
+  }
+  return watched;
 }
 
 void add_kernels(const Run& counted, Judgement& judgement) {

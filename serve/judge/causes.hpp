@@ -19,8 +19,9 @@ namespace mprof {
 void add_causes(const Run& of_other, const Run& of_file, const std::filesystem::path& directory,
                 Judgement& judgement);
 
-struct CountRequest {
+struct WatchRequest {
   const Run& run;  ///< of the file, timed
+  Pass pass = Pass::counters;
   std::vector<std::string> worker_command{};
   std::filesystem::path directory{};
   const Registry& registry;
@@ -28,14 +29,15 @@ struct CountRequest {
   int interrupt_fd = -1;
 };
 
-struct Counted {
-  Run run{};              ///< with counters
+struct Watched {
+  Run run{};              ///< with the pass
   std::string absent{};   ///< why it has none
   std::string suspect{};  ///< what contradicts the times
 };
 
-/// One more execution, under hardware counters. Throws Error(interrupted).
-[[nodiscard]] Counted count_kernels(const CountRequest& request);
+/// One more execution, in a pass that watches it: a trace, or hardware counters. `directory` is empty; the
+/// worker may write there. Throws Error(interrupted).
+[[nodiscard]] Watched watched_pass(const WatchRequest& request);
 
 /// The kernels of such a run, and what to change in them.
 void add_kernels(const Run& counted, Judgement& judgement);

@@ -156,6 +156,7 @@ class Judging {
     if (!stage(JudgeStage::memcheck, [&] { return is_clean(); })) return;
     if (!stage(JudgeStage::full, [&] { return is_right_in_full(); })) return;
     if (!stage(JudgeStage::quick, [&] { return quick_round(); })) return;
+    if (!stage(JudgeStage::trace, [&] { return trace(); })) return;
     if (!judgement_.is_clearly_slower) {
       if (!stage(JudgeStage::rounds, [&] { return rounds(); })) return;
     } else {
@@ -524,13 +525,12 @@ class Judging {
     return time.file && time.against ? time.against->median - time.file->median : 0;
   }
 
-  /// Whether most of what the ops save is spent again elsewhere, beyond what the whole's times vary by.
+  /// Whether most of what the ops save is spent again elsewhere, beyond twice what the whole's times vary by.
   static bool is_elsewhere(double by_ops, const JudgedTime& whole) {
     constexpr double least = 20e-6;  // s
-    const auto half_width = [](const Value& value) {
-      return value->interval ? (value->interval->high - value->interval->low) / 2 : 0;
-    };
-    const double spent = by_ops - saved(whole) - half_width(whole.file) - half_width(whole.against);
+    if (!whole.file->interval || !whole.against->interval) return false;
+    const auto width = [](const Value& value) { return value->interval->high - value->interval->low; };
+    const double spent = by_ops - saved(whole) - width(whole.file) - width(whole.against);
     return spent > least && spent > by_ops / 2;
   }
 
@@ -595,22 +595,43 @@ class Judging {
     add_causes(turns_->arms()[0].run, of_file.run, of_file.directory->path(), judgement_);
   }
 
-  bool count() {
+  /// One more execution that is watched; false where it contradicts the times. What it gave is `watched_`.
+  bool watch(Pass pass, const char* name) {
     const SessionArm& arm = turns_->arms()[1];
-    const Counted counted =
-        count_kernels({.run = arm.run,
-                       .worker_command = worker_of(arm),
-                       .directory = (request_.out.empty() ? place_.records() : request_.out) / "counters",
-                       .registry = context_.registry,
-                       .clock = context_.clock,
-                       .interrupt_fd = context_.interrupt_fd});
-    if (!counted.suspect.empty()) {
-      judgement_.suspicions.push_back({"counters", tamed(counted.suspect), ""});
-      return fail(JudgeStatus::suspect, counted.suspect);
+    const fs::path directory = place_.records() / name;
+    fs::create_directories(directory);
+    std::vector<std::string> command = place_.for_worker(inputs_, true, directory);
+    for (const std::string& word : own_worker()) command.push_back(word);
+    watched_ = watched_pass({.run = arm.run,
+                             .pass = pass,
+                             .worker_command = command,
+                             .directory = directory,
+                             .registry = context_.registry,
+                             .clock = context_.clock,
+                             .interrupt_fd = context_.interrupt_fd});
+    if (!watched_.suspect.empty()) {
+      judgement_.suspicions.push_back({name, tamed(watched_.suspect), ""});
+      return fail(JudgeStatus::suspect, watched_.suspect);
     }
-    skipped_because_ = counted.absent;
-    if (!counted.absent.empty()) judgement_.absent.push_back({"counters", counted.absent});
-    if (counted.absent.empty()) add_kernels(counted.run, judgement_);
+    skipped_because_ = watched_.absent;
+    if (!watched_.absent.empty()) judgement_.absent.push_back({name, watched_.absent});
+    return true;
+  }
+
+  /// On a GPU the trace shows work that the op's time does not hold.
+  bool trace() {
+    if (judgement_.device == "cpu") {
+      skipped_because_ = "the CPU time of each stage shows it already";
+      return true;
+    }
+    if (!watch(Pass::trace, "trace")) return false;
+    if (watched_.absent.empty()) judgement_.checks.emplace_back("trace");
+    return true;
+  }
+
+  bool count() {
+    if (!watch(Pass::counters, "counters")) return false;
+    if (watched_.absent.empty()) add_kernels(watched_.run, judgement_);
     return true;
   }
 
@@ -630,6 +651,7 @@ class Judging {
   double started_ = 0;
   std::unique_ptr<Turns> turns_{};
   Session session_{};
+  Watched watched_{};
   std::string skipped_because_{};
 };
 

@@ -17,11 +17,12 @@ constexpr EnumNames<JudgeStatus, 6> judge_statuses{{{JudgeStatus::right, "right"
                                                     {JudgeStatus::crashed, "crashed"},
                                                     {JudgeStatus::timeout, "timeout"},
                                                     {JudgeStatus::compile_failed, "compile_failed"}}};
-constexpr EnumNames<JudgeStage, 7> judge_stages{{{JudgeStage::compile, "compile"},
+constexpr EnumNames<JudgeStage, 8> judge_stages{{{JudgeStage::compile, "compile"},
                                                  {JudgeStage::small, "small"},
                                                  {JudgeStage::memcheck, "memcheck"},
                                                  {JudgeStage::full, "full"},
                                                  {JudgeStage::quick, "quick"},
+                                                 {JudgeStage::trace, "trace"},
                                                  {JudgeStage::rounds, "rounds"},
                                                  {JudgeStage::counters, "counters"}}};
 constexpr EnumNames<StageOutcome, 3> stage_outcomes{

@@ -18,7 +18,7 @@ enum class JudgeStatus { right, wrong, suspect, crashed, timeout, compile_failed
 [[nodiscard]] std::string_view to_string(JudgeStatus status);
 
 /// What is done with a file, in this order; each may be the last one.
-enum class JudgeStage { compile, small, memcheck, full, quick, rounds, counters };
+enum class JudgeStage { compile, small, memcheck, full, quick, trace, rounds, counters };
 
 [[nodiscard]] std::string_view to_string(JudgeStage stage);
 
@@ -63,7 +63,7 @@ struct OwnClock {
 
 /// What makes a file suspect.
 struct Suspicion {
-  std::string check{};  ///< which check: "own_clock", "whole", "worker", "counters"
+  std::string check{};  ///< which check: "own_clock", "whole", "worker", "trace", "counters"
   std::string seen{};   ///< a sentence's part
   std::string limit{};  ///< empty: `seen` says it
 };

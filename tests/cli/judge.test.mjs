@@ -13,7 +13,7 @@ test("a right file has a time, a speed-up and a verdict, and each stage says a l
   assert.ok(answer.time.median > 0);
   assert.equal(answer.speed_up.over, "elementwise/cpu_naive");
   assert.equal(answer.sandbox, "bwrap");
-  assert.deepEqual(answer.stages.map((s) => s.stage).slice(0, 5), ["compile", "small", "memcheck", "full", "quick"]);
+  assert.deepEqual(answer.stages.map((s) => s.stage).slice(0, 6), ["compile", "small", "memcheck", "full", "quick", "trace"]);
   assert.ok(answer.correct.elements >= 192 * 192);
   assert.ok(answer.correct.checks.includes("bits_compared_here"));
   assert.ok(answer.own_clock.agrees, JSON.stringify(answer.own_clock));
