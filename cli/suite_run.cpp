@@ -35,7 +35,7 @@ bool takes(const Option& option) {
   return option.origin == Option::Origin::axis || std::ranges::find(taken, option.name) != std::end(taken);
 }
 
-void refuse_others_options(const Arguments& arguments) {
+void refuse_options_of_variants(const Arguments& arguments) {
   for (const Option& option : arguments.options()) {
     const bool given = option.argument.empty() ? arguments.flag(option.name) : arguments.given(option.name);
     if (given && !takes(option))
@@ -100,7 +100,7 @@ Run resumed_suite_run(const Arguments& arguments, const Suite& suite, const Regi
 }  // namespace
 
 int run_suite(const Arguments& arguments) {
-  refuse_others_options(arguments);
+  refuse_options_of_variants(arguments);
   const std::optional<Run> baseline =
       arguments.given("baseline") ? std::optional(read_run(arguments.text("baseline"))) : std::nullopt;
   const Suite suite = read_suite(arguments.text("suite"));

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-WatchRequest request_of(const Arguments& arguments) {
+WatchRequest watch_request_of(const Arguments& arguments) {
   return {.rounds = parse_rounds(arguments.text("rounds")),
           .sampling_time = parse_seconds("sampling-time", arguments.text("sampling-time")),
           .timeout = parse_seconds("timeout", arguments.text("timeout")),
@@ -33,7 +33,7 @@ WatchRequest request_of(const Arguments& arguments) {
 /// Throws Error(usage) for a command that no version could mend.
 std::unique_ptr<Watched> watched_by(const Arguments& arguments, Sources& sources) {
   const std::string file = arguments.text("FILE");
-  WatchRequest request = request_of(arguments);
+  WatchRequest request = watch_request_of(arguments);
   if (fs::path(file).extension() == ".toml") {
     for (const char* option : {"against", "compiler-flags", "sampling-time"}) {
       if (arguments.given(option))
