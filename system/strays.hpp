@@ -10,7 +10,7 @@
 /// process.
 namespace mprof {
 
-/// The children of all threads of a process; those that have ended and were not waited for, too.
+/// The children of all threads of a process, also ended ones that nobody has waited for.
 [[nodiscard]] std::vector<pid_t> children_of(pid_t process);
 
 /// From now on descendants whose parent ends become children of this process, so that end_strays() finds

@@ -116,8 +116,8 @@ void add_causes(const Run& of_other, const Run& of_file, const std::filesystem::
   judgement.bound = std::string(short_name(*op->limit));
 }
 
-Watched watched_pass(const WatchRequest& request) {
-  Watched watched{.run = request.run};
+ExtraPass extra_pass(const ExtraPassRequest& request) {
+  ExtraPass watched{.run = request.run};
   Run& run = watched.run;
   run.plan.passes.push_back(request.pass);
   run.cases.at(0).passes.push_back({.pass = request.pass});

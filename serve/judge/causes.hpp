@@ -19,7 +19,7 @@ namespace mprof {
 void add_causes(const Run& of_other, const Run& of_file, const std::filesystem::path& directory,
                 Judgement& judgement);
 
-struct WatchRequest {
+struct ExtraPassRequest {
   const Run& run;  ///< of the file, timed
   Pass pass = Pass::counters;
   std::vector<std::string> worker_command{};
@@ -29,7 +29,7 @@ struct WatchRequest {
   int interrupt_fd = -1;
 };
 
-struct Watched {
+struct ExtraPass {
   Run run{};              ///< with the pass
   std::string absent{};   ///< why it has none
   std::string suspect{};  ///< what contradicts the times
@@ -37,7 +37,7 @@ struct Watched {
 
 /// One more execution, in a pass that watches it: a trace, or hardware counters. `directory` is empty; the
 /// worker may write there. Throws Error(interrupted).
-[[nodiscard]] Watched watched_pass(const WatchRequest& request);
+[[nodiscard]] ExtraPass extra_pass(const ExtraPassRequest& request);
 
 /// The kernels of such a run, and what to change in them.
 void add_kernels(const Run& counted, Judgement& judgement);

@@ -595,26 +595,26 @@ class Judging {
     add_causes(turns_->arms()[0].run, of_file.run, of_file.directory->path(), judgement_);
   }
 
-  /// One more execution that is watched; false where it contradicts the times. What it gave is `watched_`.
+  /// One more execution that is watched; false where it contradicts the times. What it gave is `extra_`.
   bool watch(Pass pass, const char* name) {
     const SessionArm& arm = turns_->arms()[1];
     const fs::path directory = place_.records() / name;
     fs::create_directories(directory);
     std::vector<std::string> command = place_.for_worker(inputs_, true, directory);
     for (const std::string& word : own_worker()) command.push_back(word);
-    watched_ = watched_pass({.run = arm.run,
-                             .pass = pass,
-                             .worker_command = command,
-                             .directory = directory,
-                             .registry = context_.registry,
-                             .clock = context_.clock,
-                             .interrupt_fd = context_.interrupt_fd});
-    if (!watched_.suspect.empty()) {
-      judgement_.suspicions.push_back({name, tamed(watched_.suspect), ""});
-      return fail(JudgeStatus::suspect, watched_.suspect);
+    extra_ = extra_pass({.run = arm.run,
+                         .pass = pass,
+                         .worker_command = command,
+                         .directory = directory,
+                         .registry = context_.registry,
+                         .clock = context_.clock,
+                         .interrupt_fd = context_.interrupt_fd});
+    if (!extra_.suspect.empty()) {
+      judgement_.suspicions.push_back({name, tamed(extra_.suspect), ""});
+      return fail(JudgeStatus::suspect, extra_.suspect);
     }
-    skipped_because_ = watched_.absent;
-    if (!watched_.absent.empty()) judgement_.absent.push_back({name, watched_.absent});
+    skipped_because_ = extra_.absent;
+    if (!extra_.absent.empty()) judgement_.absent.push_back({name, extra_.absent});
     return true;
   }
 
@@ -625,13 +625,13 @@ class Judging {
       return true;
     }
     if (!watch(Pass::trace, "trace")) return false;
-    if (watched_.absent.empty()) judgement_.checks.emplace_back("trace");
+    if (extra_.absent.empty()) judgement_.checks.emplace_back("trace");
     return true;
   }
 
   bool count() {
     if (!watch(Pass::counters, "counters")) return false;
-    if (watched_.absent.empty()) add_kernels(watched_.run, judgement_);
+    if (extra_.absent.empty()) add_kernels(extra_.run, judgement_);
     return true;
   }
 
@@ -651,7 +651,7 @@ class Judging {
   double started_ = 0;
   std::unique_ptr<Turns> turns_{};
   Session session_{};
-  Watched watched_{};
+  ExtraPass extra_{};
   std::string skipped_because_{};
 };
 

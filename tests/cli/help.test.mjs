@@ -9,7 +9,7 @@ import { mprof, source, temporary } from "./support.mjs";
 /** Each verb, as `mprof help` has them: by what one wants to do. */
 const sections = {
   Start: ["run", "sanitize", "report", "list", "new", "doctor", "mcp"],
-  Compare: ["compare", "ab", "tune", "history", "watch"],
+  Compare: ["compare", "ab", "judge", "tune", "history", "watch"],
   Data: ["stats", "export", "import"],
   Cluster: ["submit", "status", "merge", "fleet"],
 };

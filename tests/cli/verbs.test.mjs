@@ -20,6 +20,7 @@ const commands = {
   report: [[golden("run_a"), "--out", "report", "--format", "md"], 0],
   compare: [[golden("run_a"), golden("run_b")], 0, 1],
   ab: [["elementwise/cpu_naive", "elementwise/cpu_threads", ...one, "--budget", "1", "--sampling-time", "0.05", "--out", "ab"], 0, 1],
+  judge: [["none.cpp", "--no-sandbox"], 2],
   tune: [["elementwise/cpu_threads", ...one, "--quick", "--budget", "1", "--sampling-time", "0.05", "--out", "tune"], 0, 3],
   history: [[golden("run_a"), golden("run_b")], 0],
   fleet: [[golden("run_a"), golden("run_b")], 0, 1, 2, 4],
