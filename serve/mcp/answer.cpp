@@ -36,7 +36,20 @@ bool are_plain(const Json& arguments) {
   });
 }
 
+/// Text of records may make the rest of an answer long too. The last of what matters least goes first.
+Json fitted(Json document, std::size_t bytes) {
+  for (const char* member : {"absent", "next", "rows"}) {
+    while (size_of(document) > bytes && !document[member].empty())
+      document[member].erase(document[member].size() - 1);
+  }
+  return document;
+}
+
 }  // namespace
+
+std::size_t size_of(const Json& document) {
+  return dumped(document).size();
+}
 
 Json Trouble::document() const {
   return {
@@ -120,6 +133,8 @@ Json Answer::document(const Page& page) const {
   document["next"] = next_;
   document["untrusted"] = foreign_;
 
+  document = fitted(std::move(document), page.bytes / 2);  // rows have the other half
+
   // What a page costs that is not the last one.
   Json more{{"shown", rows_.size()}, {"total", rows_.size()}, {"next_cursor", std::to_string(rows_.size())}};
   Json again = arguments_;
@@ -139,15 +154,15 @@ Json Answer::document(const Page& page) const {
     document["rows"].push_back({{"key", rows_[shown].value("key", "")}, {"too_large", true}});
     ++shown;
   }
-  if (first == 0 && shown == rows_.size()) return document;
+  if (first == 0 && shown == rows_.size()) return fitted(std::move(document), page.bytes);
   document["truncated"] = {{"shown", shown - first}, {"total", rows_.size()}};
   document["truncated"]["next_cursor"] = nullptr;
-  if (shown == rows_.size()) return document;
+  if (shown == rows_.size()) return fitted(std::move(document), page.bytes);
   document["truncated"]["next_cursor"] = std::to_string(shown);
   again["cursor"] = std::to_string(shown);
   if (are_plain(again))
     document["next"].insert(document["next"].begin(), Json{{"tool", tool_}, {"arguments", again}});
-  return document;
+  return fitted(std::move(document), page.bytes);
 }
 
 }  // namespace mprof::mcp

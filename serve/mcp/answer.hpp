@@ -61,6 +61,9 @@ struct Page {
 /// hash of it.
 [[nodiscard]] std::string key_of(std::string_view kind, std::string_view name);
 
+/// The bytes of its JSON, as it is sent.
+[[nodiscard]] std::size_t size_of(const Json& document);
+
 class Answer {
  public:
   /// `call`: what was asked, which the next page repeats.

@@ -214,7 +214,7 @@ Json job_document(const std::string& tool, const JobView& job, std::size_t bytes
         {{"what", "a run"}, {"why", "the job left none"}, {"how", "Its log says more."}});
   if (job.tool == "judge" && job.has_ended()) {
     document["result"] = verdict;
-    const std::size_t size = document.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    const std::size_t size = size_of(document);
     if (!verdict.is_object() || size > bytes) {
       document.erase("result");
       document["absent"].push_back(
@@ -223,6 +223,8 @@ Json job_document(const std::string& tool, const JobView& job, std::size_t bytes
            {"how", verdict.is_object() ? "Ask job with a larger max_bytes." : "Its log says more."}});
     }
   }
+  Json& log = document["log"];
+  while (size_of(document) > bytes && !log.empty()) log.erase(0);
   return document;
 }
 

@@ -34,6 +34,13 @@ std::vector<std::string> last_lines(const std::string& text) {
   return lines;
 }
 
+/// Codes with which mprof has measured nothing: a wrong request, a machine that lacks something, a fault.
+bool came_to_nothing(int exit_code) {
+  return exit_code == static_cast<int>(ExitCode::usage) ||
+         exit_code == static_cast<int>(ExitCode::environment) ||
+         exit_code == static_cast<int>(ExitCode::fault);
+}
+
 }  // namespace
 
 struct Jobs::Job {
@@ -272,7 +279,7 @@ void Jobs::run(const std::shared_ptr<Job>& job) {
     exit_code = process.exit_code();
     const std::lock_guard lock(mutex_);
     job->log = last_lines(process.last_words());
-    if (error.empty() && !exit_code) error = process.how_it_ended();
+    if (error.empty() && (!exit_code || came_to_nothing(*exit_code))) error = process.how_it_ended();
   } catch (const Error& failure) {
     error = failure.what();
   }

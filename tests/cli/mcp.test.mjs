@@ -96,6 +96,20 @@ test("pages hold all rows once, whatever they may take", async (t) => {
   }
 });
 
+test("an answer has no more bytes than were asked for", { timeout: 300_000 }, async (t) => {
+  const client = await reads_only(t), max_bytes = 2048;  // ask() looks at the size
+  for (const run of ["all", "program"]) {
+    const { next } = await client.ask("summary", { run, max_bytes });
+    for (const { tool, arguments: args } of next) await client.ask(tool, { ...args, max_bytes });
+    for (const table of tables) await client.ask("rows", { run, table, max_bytes });
+  }
+  await client.ask("compare", { before: "course", after: "all", max_bytes });
+  await client.ask("machine", { max_bytes });
+  const small = await connect(t, ["--root", results, "--max-bytes", "3000"]);
+  const { rows } = await small.ask("summary", { run: "all" });
+  assert.ok(JSON.stringify(rows).length < 3000, "the option is what a call has that says nothing");
+});
+
 test("rows have the numbers of mprof export, and four digits of them", async (t) => {
   const folder = temporary(t);
   assert.equal(mprof(["export", join(results, "course"), "--format", "json", "--out", folder]).code, 0);

@@ -89,6 +89,16 @@ test("programs and folders outside of the root are refused", async (t) => {
   assert.equal((await client.refusal("profile", { program: ["./nothing"] })).code, "not_found");
 });
 
+test("a job that measures nothing has failed, and its log says why", { timeout: 300_000 }, async (t) => {
+  const root = programs(t), client = await measuring(t, root);
+  writeFileSync(join(root, "text"), "no program\n");
+  const begun = await client.ask("profile", { program: ["./text"] });
+  const { state, exit_code, error, log, absent } = ["queued", "running"].includes(begun.state) ? await client.job_end(begun.job) : begun;
+  assert.deepEqual([state, exit_code, error.code], ["failed", 2, "failed"]);
+  assert.match(log.join("\n"), /text/);
+  assert.equal(absent[0].what, "a run");
+});
+
 test("a retry joins the job that it began; a cancelled one leaves nothing", { timeout: 300_000 }, async (t) => {
   const root = programs(t), client = await measuring(t, root);
   const calls = [client.call("profile", slow), client.call("profile", slow)];
