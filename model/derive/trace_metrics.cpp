@@ -374,19 +374,20 @@ class OpMetrics {
 class MemoryUse {
  public:
   explicit MemoryUse(const CaseRows& rows) : is_known_(!rows.allocations.empty()) {
-    std::unordered_map<std::uint64_t, std::uint64_t> held;
+    std::map<std::pair<std::int64_t, std::uint64_t>, std::uint64_t> held;  // by process and address
     std::uint64_t sum = 0;
     for (const Allocation& a : rows.allocations) {
       const Place& place = rows.trace.places[a.place];
       if (!a.is_on_gpu() || place.part == part::pause) continue;
       if (a.is_release) {
-        const auto given = held.find(a.address);
+        const auto given = held.find({a.process, a.address});
         if (given == held.end()) continue;  // it was there before
         sum -= given->second;
         held.erase(given);
       } else {
-        held[a.address] = a.bytes;
-        sum += a.bytes;
+        std::uint64_t& here = held[{a.process, a.address}];
+        sum += a.bytes - here;  // what was there before was freed unseen
+        here = a.bytes;
         most_ = std::max(most_, sum);
         std::uint64_t& of_op = most_of_op_[place.op];
         of_op = std::max(of_op, sum);

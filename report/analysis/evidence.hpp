@@ -17,13 +17,15 @@
 /// What the trace of a run shows, and why it has no trace.
 namespace mprof {
 
-struct KnownBudgets;  // of standing/time_budget.cpp
+struct KnownBudgets;   // of standing/time_budget.cpp
+struct KnownPictures;  // of program/picture.cpp
 
 struct Evidence {
   std::optional<trace::Trace> profile;
   std::string absent;  ///< the reason, without a profile
   /// Budgets that budget_of() was asked for: each takes a look at all rows of its case.
   mutable std::shared_ptr<KnownBudgets> budgets{};
+  mutable std::shared_ptr<KnownPictures> pictures{};  ///< what program/picture.cpp read of programs
 };
 
 /// What an Evidence has of a trace.
@@ -34,6 +36,7 @@ inline constexpr trace::Parts evidence_parts{.kernels = true,
                                              .ranges = true,
                                              .synchronizations = true,
                                              .overheads = true,
+                                             .allocations = true,
                                              .tallies = true};
 
 /// Reads the trace when the file is there. Throws Error when it is there and cannot be read.

@@ -17,7 +17,7 @@ namespace mprof {
 /// kinds.
 inline constexpr std::array chart_scripts{"charts.js",        "chart_roofline.js", "chart_timeline.js",
                                           "chart_sweeps.js",  "chart_samples.js",  "chart_comparison.js",
-                                          "chart_history.js", "chart_fleet.js"};
+                                          "chart_history.js", "chart_fleet.js",    "chart_memory.js"};
 
 /// What makes a page one file that needs nothing else. These are the style, ECharts and the charts'
 /// definitions, `charts` to draw, and the scripts by name. "tables" is tables.js, and {{{tables_js}}} in the

@@ -23,8 +23,10 @@ std::string advised_time(const Words& words, const AdviceRule& rule) {
   return words.time(rule.time);
 }
 
-std::string limit_text(const AdviceRule& rule, double before, double after) {
-  return format::from_to(before, after, rule.unit);
+/// `steps`: times are sums over so many, and a reader wants one; 0: they are of the whole.
+std::string limit_text(const AdviceRule& rule, double before, double after, std::size_t steps = 0) {
+  const double each = steps > 0 && rule.unit == Unit::second ? 1 / static_cast<double>(steps) : 1;
+  return format::from_to(before * each, after * each, rule.unit);
 }
 
 /// What a bound takes for granted that need not be so.
@@ -36,16 +38,17 @@ std::string proviso(const AdviceRule& rule, const OpInfo* op) {
   return fmt::format(" for the op's FLOPs{}", has_functions ? ", special functions aside" : "");
 }
 
-json advice_item(const Words& words, const OpInfo* op, const Advice& advice, const AdviceRecord& record) {
+json advice_item(const Words& words, const OpInfo* op, const Advice& advice, const AdviceRecord& record,
+                 std::size_t steps, bool is_alone) {
   const AdviceRule& rule = *advice.rule;
   return {{"gain", format::up_to(advice.gain)},
-          {"time", advised_time(words, rule)},
-          {"text", fmt::format("{} {} at best{}", rule.limit, limit_text(rule, advice.value, advice.best),
-                               proviso(rule, op))},
-          {"change", std::string(change_text(rule))},
+          {"time", steps > 0 ? "a step" : advised_time(words, rule)},
+          {"text", fmt::format("{} {} at best{}", rule.limit,
+                               limit_text(rule, advice.value, advice.best, steps), proviso(rule, op))},
+          {"change", std::string(change_text(rule, steps > 0))},
           {"example", example_text(advice)},
           {"rule", std::string(rule.id)},
-          {"record", record_text(record)}};
+          {"record", is_alone ? "" : record_text(record)}};
 }
 
 std::string silenced_text(const OpAdvice& of_op, const RunAdvice& all) {
@@ -70,13 +73,14 @@ json op_advice(const FamilyResult& family, const OpAdvice& of_op, const RunAdvic
       if (advice.rule->time != time) continue;
       (shown++ < shown_advice ? list : rest)
           .push_back(advice_item(words, op == family.ops.end() ? nullptr : &*op, advice,
-                                 all.record_of(*advice.rule)));
+                                 all.record_of(*advice.rule), of_op.steps, family.variants.size() == 1));
     }
   }
   std::vector<std::string> missing;
   for (const NotJudged& evidence : of_op.missing) missing.push_back(not_judged_text(evidence));
   const bool silent = list.empty() && missing.empty();
-  return {{"op", format::one_line(words.timed(of_op.op))},
+  return {{"op", of_op.steps > 0 ? "the " + format::plural(of_op.steps, "steady step")
+                                 : format::one_line(words.timed(of_op.op))},
           {"is_whole", of_op.op.empty()},
           {"first", silent || list.empty() ? json(false) : list.front()},
           {"list", list},

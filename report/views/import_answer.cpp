@@ -110,7 +110,8 @@ std::string idle_answer(const TimeBudget& budget) {
 
 std::string next_answer(const CaseResult& result, const TimeBudget& budget) {
   std::vector<std::string> gains;
-  for (const Advice& one : advice_for(WholeReadings{&result, budget, std::nullopt})) {
+  for (const Advice& one :
+       advice_for(WholeReadings{.result = &result, .budget = budget, .kernels_floor = std::nullopt})) {
     if (gains.size() < most_advice)
       gains.push_back(fmt::format("{} ({})", change_text(*one.rule), format::up_to(one.gain)));
   }

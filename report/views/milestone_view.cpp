@@ -58,6 +58,29 @@ std::string_view severity_word(Severity severity) {
   return "Note";
 }
 
+/// The tables of one program call it so, and do not say which times of variants it lacks.
+void word_for_program(json& node) {
+  if (node.is_object() && node.contains("columns") && node.contains("remarks")) {
+    for (json& column : node["columns"]) {
+      if (column["head"] == "Variant") column["head"] = "Program";
+    }
+    std::erase_if(node["remarks"].get_ref<json::array_t&>(), [](const json& remark) {
+      const auto& text = remark.get_ref<const std::string&>();
+      return text.ends_with(": not recorded") || text.ends_with(": fewer than two samples");
+    });
+    node["has_notes"] = !node["notes"].empty() || !node["remarks"].empty();
+  }
+  if (node.is_structured()) {
+    for (json& member : node) word_for_program(member);
+  }
+}
+
+/// Of no op of a program is it known how much work its definition needs.
+void leave_out_modelled(json& speed_of_light) {
+  std::erase_if(speed_of_light["parts"].get_ref<json::array_t&>(),
+                [](const json& part) { return part.value("modelled", false); });
+}
+
 /// A page about one program leaves out what there is of variants alone, and what nobody looked at.
 void show_as_program(json& answer, json& family) {
   const json& program = answer["program"];
@@ -65,7 +88,18 @@ void show_as_program(json& answer, json& family) {
   family["is_program"] = is_program;
   family["shows_verification"] = !is_program || !family["verification"].is_boolean();
   family["shows_sanitizer"] = !is_program || !family["sanitizer"]["table"].is_boolean();
+  family["shows_speed_of_light"] = !is_program || family["speed_of_light"]["absent"] == "";
+  family["shows_time_budget"] = !is_program || family["time_budget"]["absent"] == "";
   if (!is_program) return;
+  leave_out_modelled(family["speed_of_light"]);
+  if (!program["memory"].is_boolean()) family["gpu_memory"] = false;  // it is in the answer
+  for (json& variant : family["variants"]) {
+    // What bounds it, and what to do next, stand in the answer.
+    if (variant["untold"] != "" || program["table"].is_boolean()) variant["outcome"] = false;
+    variant["untold"] = "";
+    if (program["table"].is_boolean()) variant["advice"] = false;
+  }
+  word_for_program(family);
   answer["cards"] = program["cards"];
   answer["has_cards"] = true;
 }
@@ -356,6 +390,16 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
             {"evidence", evidence_view(analysis, materials.evidence, anchors)},
             {"glossary", term_views(glossary_of(analysis))},
             {"metrics", term_views(metrics_explained(analysis))}};
+  // Of a program alone nothing is said of what nobody recorded but in its answer.
+  const bool is_of_programs =
+      !view["families"].empty() && std::ranges::all_of(view["families"], [](const json& family) {
+        return family["is_program"].get<bool>();
+      });
+  for (const char* const part : {"timeline", "evidence"}) {
+    if (is_of_programs && view[part]["absent"] != "") view[part] = false;
+    if (is_of_programs) word_for_program(view[part]);
+  }
+  view["one_program"] = is_of_programs && view["families"].size() == 1;
   return {std::move(view), plan.charts(), plan.files()};
 }
 

@@ -145,7 +145,8 @@ ordered_json compared_program_json(const ComparedProgram& side) {
           {"mean", side.mean},
           {"launches", side.launches},
           {"bound", bound_name(side.bound)},
-          {"gain", optional_json(side.gain)}};
+          {"gain", optional_json(side.gain)},
+          {"peak_memory", optional_json(side.peak_memory)}};
 }
 
 ordered_json functions_json(const ProgramChange& change, const std::vector<std::size_t>& places) {

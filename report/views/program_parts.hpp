@@ -21,4 +21,8 @@ namespace mprof {
 /// steps.
 [[nodiscard]] nlohmann::json pace_view(const ProgramPicture& picture, const PageContext& page);
 
+/// The GPU memory that the program held: { chart, remarks: [text], table }; false where the trace does not
+/// say.
+[[nodiscard]] nlohmann::json memory_view(const ProgramPicture& picture, const PageContext& page);
+
 }  // namespace mprof

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "model/trace/op_name.hpp"
 #include "report/analysis/program/picture.hpp"
+#include "report/analysis/program/process.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/program_parts.hpp"
@@ -18,20 +22,6 @@ namespace {
 using nlohmann::json;
 
 constexpr double s_per_ns = 1e-9;
-
-/// The family of what stands behind `--`, and of files of other tools. A suite has another one: its programs
-/// have numbers and outputs of their own.
-constexpr std::string_view own_family = "program";
-
-/// One program with a trace stands for its family; several are compared as variants are.
-std::optional<ProgramPicture> picture_of_family(const FamilyResult& family, const PageContext& page) {
-  if (family.variants.size() != 1 || family.id != own_family) return std::nullopt;
-  const std::vector<CaseResult>& cases = family.variants.front().cases;
-  for (auto result = cases.rbegin(); result != cases.rend(); ++result) {
-    if (auto picture = picture_of(family, *result, page.materials->evidence)) return picture;
-  }
-  return std::nullopt;
-}
 
 json card(std::string_view what, std::string_view of, const std::string& figure, const std::string& text) {
   return {{"what", what},     {"problem", of},  {"variant", ""},    {"time", figure},
@@ -59,12 +49,33 @@ json cards_of(const ProgramPicture& picture) {
   cards.push_back(
       card("Bound by", of, std::string(bound_name(picture.bound)),
            picture.gain ? fmt::format("at most {} as fast without it", format::times(*picture.gain)) : ""));
+  if (picture.memory.use) {
+    const MemoryUse& use = *picture.memory.use;
+    const auto peak = static_cast<double>(use.peak);
+    cards.push_back(card(
+        "GPU memory", "its peak", format::about(peak, Unit::byte),
+        use.of_gpu ? fmt::format("of {}", format::about(static_cast<double>(*use.of_gpu), Unit::byte)) : ""));
+  }
   return cards;
 }
 
 Cell counted_cell(const FunctionTime& function, std::string_view metric) {
   return function.counted == nullptr ? Cell::missing("it was not counted")
                                      : percentage_cell(function.counted->counters.value(metric));
+}
+
+/// "backward"; "forward 60.0 %, backward 40.0 %", of the time of a kernel.
+std::string launched_in(const FunctionTime& function) {
+  constexpr double nearly_all = 0.95, little = 0.1;
+  std::vector<std::string> texts;
+  for (const auto& [range, time] : function.ranges) {
+    const double share = static_cast<double>(time) / static_cast<double>(function.time);
+    const std::string name =
+        range.empty() || range == trace::outside_of_ranges ? "no range" : format::short_id(range);
+    if (share >= nearly_all) return name;
+    if (share >= little) texts.push_back(fmt::format("{} {}", name, format::percent(share)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 /// Those that make up nine tenths of the time of kernels.
@@ -82,7 +93,10 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
                           "SM, memory and occupancy are of each one's longest launch that was counted.",
                           shown == 1 ? "kernel that takes" : fmt::format("{} kernels that take", shown),
                           format::percent(covered)));
-  table.text("Kernel").text("Kind").numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second);
+  const bool has_ranges = !picture.ranges.empty();
+  table.text("Kernel").text("Kind");
+  if (has_ranges) table.text("Launched in");
+  table.numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second);
   table.numbers("Share").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
   table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
   std::vector<std::string> names;
@@ -92,25 +106,61 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
     const FunctionTime& function = picture.functions[i];
     const double share = picture.share_of_kernels(function.time);
     const double launches = static_cast<double>(function.launches) / steps;
-    table.row({Cell::words(names[i]), Cell::words(kind_name(function.kind)),
-               Cell::figure(format::significant(launches, 3)).valued(launches),
-               Cell::bare(derived_value(static_cast<double>(function.time) * s_per_ns / steps)),
-               Cell::figure(format::percent(share)).valued(share),
-               counted_cell(function, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
-               counted_cell(function, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
-               counted_cell(function, "sm__warps_active.avg.pct_of_peak_sustained_active"),
-               function.counted != nullptr && function.counted->bottleneck
-                   ? Cell::words(bound_text(*function.counted->bottleneck))
-                   : Cell::dash()});
+    std::vector<Cell> cells{Cell::words(names[i]), Cell::words(kind_name(function.kind))};
+    if (has_ranges) cells.push_back(Cell::words(launched_in(function)));
+    for (Cell& cell : std::array{
+             Cell::figure(format::significant(launches, 3)).valued(launches),
+             Cell::bare(derived_value(static_cast<double>(function.time) * s_per_ns / steps)),
+             Cell::figure(format::percent(share)).valued(share),
+             counted_cell(function, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
+             counted_cell(function, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
+             counted_cell(function, "sm__warps_active.avg.pct_of_peak_sustained_active"),
+             function.counted != nullptr && function.counted->bottleneck
+                 ? Cell::words(bound_text(*function.counted->bottleneck))
+                 : Cell::dash()})
+      cells.push_back(std::move(cell));
+    table.row(std::move(cells));
   }
   return table;
+}
+
+json process_cards(const CaseResult& result) {
+  const ProcessPicture process = process_of(result, nullptr);
+  json cards = json::array();
+  cards.push_back(card("It takes", fmt::format("median of {}", process.times.size()),
+                       format::quantity(process.median(), Unit::second),
+                       fmt::format("{} to {}", format::quantity(process.least(), Unit::second),
+                                   format::quantity(process.most(), Unit::second))));
+  if (process.cores_busy)
+    cards.push_back(card("Cores busy", "user and system time over wall time",
+                         format::significant(*process.cores_busy, 3), ""));
+  if (process.peak_memory)
+    cards.push_back(
+        card("Peak memory", "of the largest process", format::about(*process.peak_memory, Unit::byte), ""));
+  return cards;
+}
+
+/// Of a program without work on a GPU, or without a trace.
+json process_view(const FamilyResult& family, const PageContext& page) {
+  const CaseResult* const result = only_process(family);
+  if (result == nullptr) return false;
+  json lines = json::array();
+  for (const LedText& line : process_lines(process_of(*result, &page.materials->evidence)))
+    lines.push_back({{"lead", line.lead}, {"text", line.text}});
+  return {{"cards", process_cards(*result)},
+          {"lines", std::move(lines)},
+          {"table", false},
+          {"ranges", false},
+          {"drawn", false},
+          {"pace", false},
+          {"memory", false}};
 }
 
 }  // namespace
 
 json program_view(const FamilyResult& family, const PageContext& page) {
-  const auto picture = picture_of_family(family, page);
-  if (!picture) return false;
+  const auto picture = picture_of_family(family, page.materials->evidence);
+  if (!picture) return process_view(family, page);
   json lines = json::array();
   for (const LedText& line : program_lines(*picture))
     lines.push_back({{"lead", line.lead}, {"text", line.text}});
@@ -119,7 +169,8 @@ json program_view(const FamilyResult& family, const PageContext& page) {
           {"table", functions_table(*picture, page).view()},
           {"ranges", range_tree_view(*picture, page)},
           {"drawn", drawn_step_view(*picture, page)},
-          {"pace", pace_view(*picture, page)}};
+          {"pace", pace_view(*picture, page)},
+          {"memory", memory_view(*picture, page)}};
 }
 
 }  // namespace mprof

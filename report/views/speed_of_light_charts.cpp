@@ -228,6 +228,8 @@ json kernel_throughput_chart(const FamilyResult& family, const std::string& op, 
   std::vector<const KernelResult*> kernels = longest_kernels(sol, op);
   std::erase_if(kernels, [](const KernelResult* kernel) { return !kernel->bottleneck; });
   const std::string how_many = how_many_are_drawn(kernels.size());
+  const bool has_stroke =
+      std::ranges::any_of(kernels, [](const KernelResult* one) { return one->before.has_value(); });
   for (const KernelResult* kernel : shortest(std::move(kernels))) {
     compute.push_back(throughput_point(rows.size(), *kernel, &Bottleneck::compute));
     memory.push_back(throughput_point(rows.size(), *kernel, &Bottleneck::memory));
@@ -236,9 +238,11 @@ json kernel_throughput_chart(const FamilyResult& family, const std::string& op, 
   if (rows.empty()) return json::object();
   const ChartText text{
       fmt::format("SM and memory throughput of {} {}", format::one_line(op), family.words.at(sol.problem)),
-      "Counted by hardware: the kernel that takes the longest. A stroke marks where its baseline's kernel "
-      "stood; in brackets the change in percentage points." +
-          how_many,
+      fmt::format("Counted by hardware: the kernel that takes the longest.{}{}",
+                  has_stroke ? " A stroke marks where its baseline's kernel stood; in brackets the change in "
+                               "percentage points."
+                             : "",
+                  how_many),
       "% of the GPU's peak"};
   json chart = chart_view("percent_bars", id, text);
   set_subject(chart, op, &sol.problem);

@@ -115,6 +115,12 @@ std::string counting_sentence(const Section& section) {
   return fmt::format("Hardware counted one launch of each kernel of each op {}.", at);
 }
 
+/// Whether some kernel has one of a baseline to be compared with.
+bool has_before(const SpeedOfLight& sol) {
+  return std::ranges::any_of(sol.kernels,
+                             [](const KernelResult& kernel) { return kernel.before.has_value(); });
+}
+
 json throughput_part(const Section& section) {
   json part = part_view(
       section, "SM and memory throughput",
@@ -125,10 +131,13 @@ json throughput_part(const Section& section) {
           "Otherwise the higher one is the bottleneck, and above 80\u00a0% it is near its limit. Its part is "
           "named where one that was counted is as busy: L1/TEX may be full while DRAM has nothing to do, and "
           "pipes of memory instructions (for shared memory and constants too) while few instructions are "
-          "issued. Two figures are SM / memory. Small: the change in percentage points. Each kernel is held "
-          "against the one of "
-          "the same name of its baseline, and the longest one of an op also against the longest one.",
-          counting_sentence(section)));
+          "issued. Two figures are SM / memory.{}",
+          counting_sentence(section),
+          has_before(section.sol)
+              ? " Small: the change in percentage points. Each kernel is held against the one of the same "
+                "name "
+                "of its baseline, and the longest one of an op also against the longest one."
+              : ""));
   for (const OpInfo& op : section.family.ops) {
     add_chart(section, part,
               kernel_throughput_chart(

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "report/analysis/program/picture.hpp"
 #include "report/text/format.hpp"
 #include "report/views/chart_parts.hpp"
 #include "report/views/table.hpp"
@@ -34,7 +35,18 @@ std::string budget_time(std::int64_t ns) {
 }
 
 std::string budgeted_name(const CaseBudget& one) {
-  return format::short_id(one.result->configuration);
+  if (!one.steps) return format::short_id(one.result->configuration);
+  return *one.steps == 0 ? "the whole program" : format::plural(*one.steps, "steady step");
+}
+
+/// Of a program with steps: these, and the whole that they are a part of.
+void add_steady_steps(const FamilyResult& family, const Evidence& evidence, BudgetComparison& comparison) {
+  const auto picture = picture_of_family(family, evidence);
+  if (!picture || !picture->steps || comparison.cases.size() != 1) return;
+  comparison.cases.front().steps = 0;
+  comparison.cases.insert(
+      comparison.cases.begin(),
+      {.result = picture->result, .budget = picture->budget, .steps = picture->steps->steady_steps()});
 }
 
 /// The parts that some case has.
@@ -111,6 +123,7 @@ std::string in_short(const BudgetComparison& comparison) {
 
 /// How far the traced execution stands for the timed ones.
 std::string traced_sentence(const Words& words, const CaseBudget& one) {
+  if (one.steps.value_or(0) > 0) return {};
   const CaseResult& result = *one.result;
   const Value& total = result.total_time;
   std::string text;
@@ -118,10 +131,12 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   const PassResult* const traced = find_pass(*result.source, Pass::trace);
   if (const bool is_program = traced != nullptr && traced->outcome; is_program && total) {
     return fmt::format(
-        "Untraced, the whole {} of {} takes {}, from its start to its end; of the traced one {} are told, "
-        "from "
-        "its first CUDA call to its last.",
-        words.whole(), budgeted_name(one), format::quantity(total->median, Unit::second),
+        "Untraced, {} takes {}, from its start to its end; of the traced one {} are told, from its first "
+        "CUDA "
+        "call to its last.",
+        one.steps ? "the whole program"
+                  : fmt::format("the whole {} of {}", words.whole(), budgeted_name(one)),
+        format::quantity(total->median, Unit::second),
         format::quantity(in_seconds(one.budget->window), Unit::second));
   }
   if (total && total->median > 0) {
@@ -235,9 +250,12 @@ json budget_chart(const FamilyResult& family, const BudgetComparison& comparison
                       {"place", static_cast<std::size_t>(part)},
                       {"points", std::move(points)}});
   }
+  const bool is_of_steps = comparison.cases.front().steps.has_value();
   const ChartText text{"Where the time goes " + family.words.at(comparison.problem),
-                       "One traced execution of each, all of it 100 %. All bars are equally long, whatever "
-                       "time they stand for; the table has the times.",
+                       is_of_steps ? "Of one traced execution the steady steps, and the whole from its first "
+                                     "CUDA call on. Each bar is 100 %, whatever time it stands for."
+                                   : "One traced execution of each, all of it 100 %. All bars are equally "
+                                     "long, whatever time they stand for; the table has the times.",
                        "% of the traced execution"};
   json chart = chart_view("stacked_bars", id, text);
   chart["palette"] = "budget";
@@ -320,7 +338,8 @@ std::string idle_causes(const std::array<std::int64_t, budget_parts>& parts, std
 }
 
 json time_budget_view(const FamilyResult& family, const Evidence& evidence, PagePlan& plan) {
-  const BudgetComparison comparison = compare_budgets(family, evidence);
+  BudgetComparison comparison = compare_budgets(family, evidence);
+  add_steady_steps(family, evidence, comparison);
   json view{{"anchor", plan.anchors.make(family.id + " time budget")},
             {"absent", ""},
             {"in_short", ""},

@@ -105,7 +105,9 @@ bool is_flaw(Because because) {
 
 }  // namespace
 
-std::string_view change_text(const AdviceRule& rule) {
+std::string_view change_text(const AdviceRule& rule, bool of_steps) {
+  if (of_steps && rule.id == whole_kernels_rule)
+    return "Make the kernels faster that take the longest: the table of kernels says what holds each back";
   const auto* const found = std::ranges::find(changes, rule.id, &Change::rule);
   return found == changes.end() ? rule.advice : found->text;
 }

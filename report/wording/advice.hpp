@@ -9,8 +9,9 @@
 /// What is said of what to do next.
 namespace mprof {
 
-/// What to change, by its name: "Tile into registers: ..."
-[[nodiscard]] std::string_view change_text(const AdviceRule& rule);
+/// What to change, by its name: "Tile into registers: ..." `of_steps`: the advice is for the steps of a
+/// program, whose ops have none of their own.
+[[nodiscard]] std::string_view change_text(const AdviceRule& rule, bool of_steps = false);
 
 /// Who has it: "map/tiled has less (warp instructions 5.1 G → 0.4 G), and is 17.2× as fast"; otherwise "See"
 /// and the literature.

@@ -120,8 +120,8 @@ std::string text_of(const UnfinishedRun& run, const Where&) {
 
 std::string text_of(const WithoutTiming& without, const Where&) {
   return without.imported
-             ? "The run was made of files of other tools: no time without a profiler is known, no other "
-               "execution to compare with (there are no rounds), and no output was verified."
+             ? "The run was made of files of other tools: no time without a profiler is known, and no other "
+               "execution to compare with (there are no rounds)."
              : "The plan had no timing pass: the run holds no times of undisturbed execution.";
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/metric.hpp"
 #include "model/rounds.hpp"
+#include "report/analysis/program/picture.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/judgement.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 enum class AppliesTo {
   variants,  ///< of mprof's families: what it does with them, and not with programs as they are
   times,     ///< what it times itself, which it does not with other tools' files
+  several,   ///< what is compared: of one program by itself nothing is
   programs,  ///< that run as they are
   gpus,
   counters  ///< of a GPU
@@ -43,6 +45,11 @@ bool is_of_programs(const RunAnalysis& analysis) {
   return are_all(analysis, [](const VariantInfo& one) { return one.is_imported() || one.is_program(); });
 }
 
+bool is_of_one_program(const RunAnalysis& analysis) {
+  const std::vector<VariantInfo>& variants = analysis.run->variants;
+  return variants.size() == 1 && variants.front().family == own_family;
+}
+
 bool is_on_gpu(const RunAnalysis& analysis) {
   return std::ranges::any_of(analysis.run->variants,
                              [](const VariantInfo& variant) { return variant.device == "cuda"; });
@@ -61,8 +68,10 @@ bool applies(AppliesTo what, const RunAnalysis& analysis) {
       return !is_of_programs(analysis);
     case AppliesTo::times:
       return !is_of_imports(analysis);
+    case AppliesTo::several:
+      return !is_of_imports(analysis) && !is_of_one_program(analysis);
     case AppliesTo::programs:
-      return is_of_programs(analysis) && !is_of_imports(analysis);
+      return !is_of_one_program(analysis) && is_of_programs(analysis) && !is_of_imports(analysis);
     case AppliesTo::gpus:
       return is_on_gpu(analysis);
     case AppliesTo::counters:
@@ -124,6 +133,17 @@ std::string meaning_of_verified(const RunAnalysis& analysis) {
       any_own_reference ? "its family's reference" : "a double-precision reference");
 }
 
+std::string meaning_of_bounds(const RunAnalysis& analysis) {
+  std::string text =
+      "What removing one limit alone could gain at the most, by counts or the trace; mprof's "
+      "docs/how-it-works/advice.md has the formulas. Several do not add up";
+  if (is_of_one_program(analysis)) return text + ".";
+  return text +
+         ", and tensor cores are not held to what CUDA cores could do. The steps behind it are, in this run, "
+         "the ops (or wholes) of variants that moved the same limit of their own baseline; its own are those "
+         "in which no other rule predicted more.";
+}
+
 std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
   return {
       {.term = "Op, total", .applies_to = AppliesTo::variants, .meaning = meaning_of_op(analysis)},
@@ -150,20 +170,14 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
        .applies_to = AppliesTo::gpus,
        .meaning = "Of an execution apart from the timed ones, in which the begin and end of each kernel, "
                   "copy and CUDA call were recorded."},
-      {.term = "Up to",
-       .applies_to = AppliesTo::gpus,
-       .meaning = "What removing one limit alone could gain at the most, by counts or the trace; mprof's "
-                  "docs/how-it-works/advice.md has the formulas. Several do not add up, and tensor cores are "
-                  "not held to what CUDA cores could do. The steps behind it are, in this run, the ops (or "
-                  "wholes) of variants that moved the same limit of their own baseline; its own are those in "
-                  "which no other rule predicted more."},
+      {.term = "Up to", .applies_to = AppliesTo::gpus, .meaning = meaning_of_bounds(analysis)},
       {.term = "Time, ±", .applies_to = AppliesTo::times, .meaning = meaning_of_time(analysis)},
       {.term = "Scaling",
-       .applies_to = AppliesTo::times,
+       .applies_to = AppliesTo::several,
        .meaning = "What an op does a second at the smallest and at the largest problem. 1× says that its "
                   "time grows as the work does."},
       {.term = "Speed-up",
-       .applies_to = AppliesTo::times,
+       .applies_to = AppliesTo::several,
        .meaning =
            "The baseline's time over this variant's; above 1 is faster. In parentheses: not told apart. Each "
            "variant declares its own baseline; the common one is that from which most variants come. The "
@@ -173,7 +187,7 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
        .meaning = "The time that the measured peaks allow an op (its FLOPs at the measured rate of FP32 or "
                   "of the tensor cores that compute them, its bytes at the memory bandwidth or its special "
                   "functions at their rate, whichever takes longest) over its op time. Modelled."},
-      {.term = "Faster, slower, same", .applies_to = AppliesTo::times, .meaning = meaning_of_verdicts()},
+      {.term = "Faster, slower, same", .applies_to = AppliesTo::several, .meaning = meaning_of_verdicts()},
       {.term = "Verified", .applies_to = AppliesTo::variants, .meaning = meaning_of_verified(analysis)},
       {.term = "Right",
        .applies_to = AppliesTo::programs,

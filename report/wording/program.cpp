@@ -7,7 +7,12 @@
 #include <fmt/format.h>
 
 #include "model/kernel_name.hpp"
+#include "report/analysis/program/next_gain.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/advice.hpp"
+#include "report/wording/memory_use.hpp"
+#include "report/wording/time_budget.hpp"
+#include "report/wording/why.hpp"
 
 namespace mprof {
 namespace {
@@ -66,6 +71,48 @@ std::string kinds_text(const ProgramPicture& picture) {
   return format::list(parts);
 }
 
+/// " (CUDA calls 2.2 %, waits 1.1 %)": the causes of idle time that are worth a word.
+std::string idle_text(const TimeBudget& budget) {
+  constexpr double least = 0.005;
+  constexpr std::size_t most = 3;
+  constexpr std::string_view lead = "idle: ";
+  std::vector<BudgetPart> causes;
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    const auto part = static_cast<BudgetPart>(i);
+    if (is_idle(part) && budget.share(part) >= least) causes.push_back(part);
+  }
+  std::ranges::stable_sort(causes, std::ranges::greater{}, [&](BudgetPart part) { return budget.of(part); });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(most, causes.size()); ++i) {
+    const std::string_view name = part_name(causes[i]);
+    texts.push_back(fmt::format("{} {}", name.starts_with(lead) ? name.substr(lead.size()) : name,
+                                format::percent(budget.share(causes[i]))));
+  }
+  return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
+}
+
+/// ", mostly allocation 300 ms and tracing 40 ms": what warming up has more of than as many steady steps.
+std::string warming_up_text(const ProgramPicture& picture) {
+  constexpr double notable = 0.15;
+  constexpr std::size_t most = 2;
+  if (!picture.warming_up) return {};
+  const double as_many =
+      static_cast<double>(picture.steps->steady) / static_cast<double>(picture.steps->steady_steps());
+  std::vector<std::pair<double, std::string_view>> parts;
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    const auto part = static_cast<BudgetPart>(i);
+    const double more = static_cast<double>(picture.warming_up->of(part)) -
+                        as_many * static_cast<double>(picture.budget.of(part));
+    if (more >= notable * static_cast<double>(picture.warming_up->window))
+      parts.emplace_back(more, part_phrase(part));
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater{}, &std::pair<double, std::string_view>::first);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min(most, parts.size()); ++i)
+    texts.push_back(fmt::format("{} (+{})", parts[i].second, format::nanoseconds(parts[i].first)));
+  return texts.empty() ? "" : fmt::format(" It has more of: {}.", format::list(texts));
+}
+
 LedText budget_line(const ProgramPicture& picture) {
   const TimeBudget& budget = picture.budget;
   const auto share = [&](std::int64_t time) {
@@ -74,10 +121,10 @@ LedText budget_line(const ProgramPicture& picture) {
   const std::int64_t kernels = budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
   const std::int64_t copies = budget.window - budget.idle() - kernels;
   std::string text =
-      fmt::format("Kernels run for {} of {}{}, and the GPU has nothing to do for {}.", share(kernels),
+      fmt::format("Kernels run for {} of {}{}, and the GPU has nothing to do for {}{}.", share(kernels),
                   picture.steps ? "the steady steps" : "the time from the first CUDA call",
                   share(copies) == share(0) ? "" : ", copies or memsets alone for " + share(copies),
-                  share(budget.idle()));
+                  share(budget.idle()), idle_text(budget));
   if (const std::string kinds = kinds_text(picture); !kinds.empty())
     text += fmt::format(" Of the time of kernels: {} (by their names).", kinds);
   return {picture.steps ? "Where a step goes" : "Where the time goes", text};
@@ -179,13 +226,29 @@ LedText pace_line(const Steps& steps) {
                                   slow.size(), steps_text(steps.steady_steps()), format::list(named))};
 }
 
-LedText memory_line(const GpuMemory& memory) {
-  constexpr double worth_telling = 0.001;
-  const std::string share = memory.of_gpu.value_or(0) >= worth_telling
-                                ? fmt::format(", {} of what the GPU has", format::percent(*memory.of_gpu))
-                                : "";
-  return {"Memory",
-          fmt::format("{} of GPU memory at its peak{}.", format::about(memory.bytes, Unit::byte), share)};
+/// "Make scale faster: its busiest unit reaches 19 % (up to 1.28×)."
+std::string gain_text(const NextGain& gain) {
+  if (gain.rule != nullptr) return fmt::format("{} ({}).", change_text(*gain.rule), format::up_to(gain.gain));
+  return fmt::format("Make {} faster: its busiest unit reaches {} ({}).",
+                     format::one_line(gain.function->name), format::whole_percent(100 * gain.floor),
+                     format::up_to(gain.gain));
+}
+
+LedText next_line(const ProgramPicture& picture) {
+  constexpr std::size_t most = 3;
+  const std::string of = picture.steps ? "a traced step" : "the time from the first CUDA call";
+  std::string text;
+  const std::vector<NextGain> gains = next_gains(picture);
+  for (std::size_t i = 0; i < std::min(most, gains.size()); ++i) text += gain_text(gains[i]) + " ";
+  if (gains.empty())
+    text = fmt::format("No single part of {} is worth 5\u00a0% or more, as far as it was measured. ", of);
+  else
+    text += fmt::format("{} of {}. ", gains.size() > 1 ? "Bounds, each alone," : "A bound", of);
+  const bool is_counted =
+      std::ranges::any_of(picture.functions, [](const FunctionTime& one) { return one.counted != nullptr; });
+  if (!is_counted) text += "How much faster the kernels could be is not known: they were not counted. ";
+  text.pop_back();
+  return {"The next gain", text};
 }
 
 LedText beginning_line(const ProgramPicture& picture) {
@@ -200,8 +263,9 @@ LedText beginning_line(const ProgramPicture& picture) {
   text += fmt::format(", {} until the first step.",
                       format::nanoseconds(steps.all.front().host.start - whole.start));
   if (steps.steady > 0)
-    text += fmt::format(" Warming up: {}, {}.", steps_text(steps.steady),
-                        format::nanoseconds(picture.told.start - steps.all.front().host.start));
+    text += fmt::format(" Warming up: {}, {}.{}", steps_text(steps.steady),
+                        format::nanoseconds(picture.told.start - steps.all.front().host.start),
+                        warming_up_text(picture));
   text += fmt::format(" The steady steps: {}. After them: {}.", format::nanoseconds(picture.told.length()),
                       format::nanoseconds(std::max<std::int64_t>(0, whole.end - picture.told.end)));
   return {"The whole program", text};
@@ -254,9 +318,70 @@ std::vector<LedText> program_lines(const ProgramPicture& picture) {
   if (picture.steps) lines.push_back(step_line(*picture.steps));
   lines.push_back(budget_line(picture));
   lines.push_back(bound_line(picture));
+  lines.push_back(next_line(picture));
   if (picture.steps) lines.push_back(pace_line(*picture.steps));
-  if (picture.memory != nullptr) lines.push_back(memory_line(*picture.memory));
+  lines.push_back({"Memory", memory_text(picture)});
   lines.push_back(beginning_line(picture));
+  return lines;
+}
+
+namespace {
+
+LedText process_time_line(const ProcessPicture& process) {
+  const auto count = static_cast<double>(process.times.size());
+  const auto time = [](double seconds) { return format::quantity(seconds, Unit::second); };
+  double mean = 0, squares = 0;
+  for (const double one : process.times) mean += one / count;
+  for (const double one : process.times) squares += (one - mean) * (one - mean);
+  std::string text = fmt::format("{} in the median", time(process.median()));
+  if (process.times.size() > 1)
+    text += fmt::format(", {} ± {} (mean ± standard deviation), {} to {}", time(mean),
+                        time(std::sqrt(squares / (count - 1))), time(process.least()), time(process.most()));
+  return {"How long it takes",
+          fmt::format("{}. It ran {}, without a profiler.", text,
+                      process.times.size() == 1 ? "once" : fmt::format("{} times", process.times.size()))};
+}
+
+/// What CPUs did, and for how long none of them did anything.
+LedText processor_line(const ProcessPicture& process) {
+  const double busy = process.user.value_or(0) + process.system.value_or(0);
+  std::string text = fmt::format("{} of user time and {} of system time",
+                                 format::quantity(process.user.value_or(0), Unit::second),
+                                 format::quantity(process.system.value_or(0), Unit::second));
+  if (process.cores_busy)
+    text += fmt::format(": {} cores were busy on average", format::significant(*process.cores_busy, 2));
+  text += ".";
+  if (busy < process.median())
+    text += fmt::format(" It waited, or was not scheduled, for at least {} of its time.",
+                        format::percent(1 - busy / process.median()));
+  return {"What CPUs did", text};
+}
+
+LedText system_calls_line(const std::vector<SystemCalls>& calls) {
+  constexpr std::size_t most = 3;
+  constexpr double second_of_ns = 1e-9;
+  std::vector<std::string> named;
+  for (std::size_t i = 0; i < std::min(most, calls.size()); ++i)
+    named.push_back(
+        fmt::format("{} {} ({})", format::one_line(calls[i].name),
+                    format::quantity(static_cast<double>(calls[i].time) * second_of_ns, Unit::second),
+                    calls[i].count == 1 ? "1 call" : format::count(calls[i].count) + " calls"));
+  return {"Where it waited",
+          fmt::format("In calls of the operating system, of all threads: {}.", format::list(named))};
+}
+
+}  // namespace
+
+std::vector<LedText> process_lines(const ProcessPicture& process) {
+  std::vector<LedText> lines{process_time_line(process)};
+  if (process.user && process.system) lines.push_back(processor_line(process));
+  if (!process.calls.empty()) lines.push_back(system_calls_line(process.calls));
+  if (process.peak_memory)
+    lines.push_back({"Memory", fmt::format("{} at the peak of the largest process.",
+                                           format::about(*process.peak_memory, Unit::byte))});
+  if (!process.untraced.empty())
+    lines.push_back({"Not recorded", fmt::format("What it did on a GPU and in the operating system: {}.",
+                                                 say(process.untraced))});
   return lines;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/analysis/program/picture.hpp"
+#include "report/analysis/program/process.hpp"
 
 /// What is said of a program: its steps, what bounds it, and its kernels.
 namespace mprof {
@@ -22,6 +23,10 @@ struct LedText {
 /// The first screen: a step, where it goes, what bounds it, its pace, the program's beginning and end. What
 /// is not there has no line.
 [[nodiscard]] std::vector<LedText> program_lines(const ProgramPicture& picture);
+
+/// The same of a program without work on a GPU, or without a trace: its times, what CPUs did, its memory, and
+/// what it waited for.
+[[nodiscard]] std::vector<LedText> process_lines(const ProcessPicture& process);
 
 /// "the GPU", "launching".
 [[nodiscard]] std::string_view bound_name(ProgramBound bound);

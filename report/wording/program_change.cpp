@@ -136,6 +136,16 @@ void add_ranges(std::vector<LedText>& lines, const ProgramChange& change) {
     lines.push_back({"Kernels by the range that launched them", fmt::format("{}.", fmt::join(texts, "; "))});
 }
 
+/// "GPU memory at its peak: 11.5 → 14.0 GiB (+21.7 %)."
+void add_peak_memory(std::vector<LedText>& lines, const ProgramChange& change) {
+  const std::optional<double>&before = change.before.peak_memory, &after = change.after.peak_memory;
+  if (!before || !after || !(*before > 0)) return;
+  lines.push_back({"GPU memory at its peak",
+                   *before == *after ? fmt::format("{} on both sides.", format::about(*after, Unit::byte))
+                                     : fmt::format("{} ({}).", format::from_to(*before, *after, Unit::byte),
+                                                   format::signed_percent(*after / *before - 1))});
+}
+
 std::string bound_text(const ComparedProgram& side) {
   const std::string gain =
       side.gain ? fmt::format(" (at most {} as fast without it)", format::times(*side.gain)) : "";
@@ -160,6 +170,7 @@ std::vector<LedText> program_change_lines(const CaseComparison& c) {
     lines.push_back(
         {"What bounds it", format::sentence_case(fmt::format("{} → {}.", bound_text(change.before),
                                                              bound_text(change.after)))});
+  add_peak_memory(lines, change);
   return lines;
 }
 

@@ -163,8 +163,11 @@ struct Limited {
 
 const Evidence untraced{std::nullopt, "nothing was traced"};
 
-const Numbers starved{
-    {latency, 40}, {counter::cycles, 5e6}, {counter::sm_throughput, 30}, {counter::memory_throughput, 30}};
+const Numbers starved{{latency, 40},
+                      {counter::cycles, 5e6},
+                      {counter::sm_throughput, 30},
+                      {counter::memory_throughput, 30},
+                      {"compute_throughput", 10}};
 
 const std::vector<Limited> limited_ops{
     {"instructions", {{"compute_throughput", 20}}, {{counter::instructions, 400e6}}, 5, 2},
@@ -348,7 +351,9 @@ const std::vector<LimitedWhole> limited_wholes{
 
 /// A baseline and a variant that takes half of its total time.
 mprof::Run step_of_the_whole() {
-  mprof::Run run = advised_run(unlimited, {unlimited});
+  // Of whose kernels the peaks would leave next to nothing.
+  const Numbers useless = with(unlimited, {{"compute_throughput", 1e-3}, {"memory_throughput", 1e-3}});
+  mprof::Run run = advised_run(useless, {useless});
   for (std::size_t i = 0; i < run.cases.size(); ++i) {
     PassResult& timed = run.cases[i].passes.at(0);
     std::erase_if(timed.measurements, [](const Measurement& m) { return m.metric == "total_time"; });
@@ -428,9 +433,12 @@ TEST(Advice, IsSilentWithoutALimit) {
   EXPECT_TRUE(advice.families.at(0).tries.empty());
 }
 
+/// An op whose work would take little of its time.
+const Numbers far_from_peaks{{"compute_throughput", 10}};
+
 TEST(Advice, NamesEachLimitAndWhatItIsWorth) {
   for (const Limited& limited : limited_ops) {
-    const Numbers before = with(unlimited, limited.before);
+    const Numbers before = with(with(unlimited, far_from_peaks), limited.before);
     const mprof::Run run = advised_run(before, {with(with(unlimited, faster), limited.after)});
     const RunAnalysis analysis = analyse(run);
     const RunAdvice advice = advise(analysis, untraced);
@@ -599,6 +607,33 @@ TEST(Advice, HasNoUseForFreeSchedulersWhereTensorCoresCompute) {
   EXPECT_EQ(find_advice(advice_at(tiles), "issue_slots"), nullptr);
 }
 
+TEST(Advice, PromisesNoMoreThanTheMeasuredPeaksLeave) {
+  for (const double percent : {10.0, 80.0, 99.0}) {
+    const auto advice = advice_at(with(starved, {{"compute_throughput", percent}}));
+    const Advice* slots = find_advice(advice, "issue_slots");
+    ASSERT_EQ(slots != nullptr, percent < 95) << percent;
+    for (const Advice& one : advice) {
+      if (one.rule->time == "op_time") {
+        EXPECT_LE(one.gain, 100 / percent + 1e-9) << one.rule->id << " at " << percent;
+      }
+    }
+    if (percent == 80) {
+      EXPECT_NEAR(slots->gain, 1.25, 1e-9);
+    }
+  }
+}
+
+TEST(Advice, OfTheWholeKernelsKeepWhatThePeaksNeed) {
+  mprof::Run run = advised_run(with(unlimited, {{"compute_throughput", 50}}), {});
+  const RunAnalysis analysis = analyse(run);
+  const Execution half{{{BudgetPart::idle_host, 500}, {BudgetPart::kernels, 500}}};
+  const RunAdvice advice = advise(analysis, traced(run, {half}));
+  const Advice* kernels = find_advice(advice.families.at(0).variants.at(0).whole.advice, "whole_kernels");
+  ASSERT_NE(kernels, nullptr);
+  EXPECT_NEAR(kernels->best / kernels->value, 0.5, 1e-9);
+  EXPECT_NEAR(kernels->gain, 1 / 0.75, 1e-3) << "half of the half in which kernels ran";
+}
+
 TEST(Advice, FusesNothingAtTheMeasuredPeaks) {
   const Numbers unfused{{counter::executed("fadd"), 4e9}, {counter::executed("fmul"), 4e9}};
   EXPECT_EQ(find_advice(advice_at(unfused), "unfused_arithmetic"), nullptr);
@@ -641,11 +676,12 @@ TEST(Advice, KnowsThatTheL2KeepsWhatALaunchWrote) {
     const RunAdvice advice = advise(analysis, untraced);
     EXPECT_EQ(advice.families.at(0).variants.at(0).ops.at(0).missing.size(), fits ? 1U : 0U) << capacity;
   }
-  EXPECT_NE(find_advice(advice_at({{"dram__bytes.sum", 5e8}}, 2e8 / 3), "dram_traffic"), nullptr);
-  const std::vector<Advice> busy = advice_at({{"dram__bytes.sum", 5e8}}, 2e8 / 3);
+  const Numbers many = with(far_from_peaks, {{"dram__bytes.sum", 5e8}});
+  EXPECT_NE(find_advice(advice_at(many, 2e8 / 3), "dram_traffic"), nullptr);
+  const std::vector<Advice> busy = advice_at(many, 2e8 / 3);
   EXPECT_NEAR(find_advice(busy, "dram_traffic")->gain, 2e6 * 132 * 4 / 800e6, 0.02)
       << "no more than what is issued all the same leaves";
-  EXPECT_EQ(find_advice(advice_at({{"dram__bytes.sum", 5e8}}, 2e8), "dram_traffic"), nullptr)
+  EXPECT_EQ(find_advice(advice_at(many, 2e8), "dram_traffic"), nullptr)
       << "all of it may stay in the L2, so that nobody knows the least";
 }
 

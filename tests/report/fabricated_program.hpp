@@ -20,6 +20,7 @@ struct FabricatedProgram {
   std::int64_t gpu = 0;   ///< when the GPU is done with all that was launched
   std::int64_t launches = 0;
   std::int64_t thread = 1;  ///< that does what comes
+  std::uint64_t addresses = 0;
 
   FabricatedProgram() { made.add_case("program/p"); }
   void launch(const std::string& kernel, std::int64_t time, std::int64_t call = 5) {
@@ -32,6 +33,25 @@ struct FabricatedProgram {
                               [&](trace::Kernel& one) { one.correlation = launches; });
     host += call;
     gpu = start + time;
+  }
+  /// Returns the address.
+  std::uint64_t allocate(std::uint64_t bytes, const std::string& name = "cudaMalloc",
+                         trace::MemoryKind kind = trace::MemoryKind::device, std::uint32_t device = 0) {
+    made.call(name, {host, host + 2}, trace::Api::runtime, thread);
+    made.trace.calls.back().correlation = ++launches;
+    made.trace.allocations.push_back({.time = {host + 1, host + 1},
+                                      .correlation = launches,
+                                      .address = ++addresses,
+                                      .bytes = bytes,
+                                      .queue = {device, 1, 0},
+                                      .kind = kind});
+    host += 2;
+    return addresses;
+  }
+  void release(std::uint64_t address) {
+    made.trace.allocations.push_back(
+        {.time = {host, host}, .address = address, .kind = trace::MemoryKind::device, .is_release = true});
+    host += 1;
   }
   void compute(std::int64_t time) { host += time; }
   void wait(const std::string& call = "cudaDeviceSynchronize") {

@@ -273,13 +273,15 @@ TEST(ProgramPicture, SaysWhatItsPartsAre) {
   for (int step = 0; step < 10; ++step)
     program.range("step", [&] { program.launch("gemm", step == 0 ? 9'000'000 : 1'000'000); });
   const std::vector<LedText> lines = program_lines(program.picture());
-  ASSERT_EQ(lines.size(), 5U);
+  ASSERT_EQ(lines.size(), 7U);
   EXPECT_EQ(lines[0].lead, "A step");
   EXPECT_NE(lines[0].text.find("1.000\u00a0ms (median of 9 steps"), std::string::npos) << lines[0].text;
   EXPECT_NE(lines[2].text.find("The GPU: kernels run for 100.0"), std::string::npos) << lines[2].text;
-  EXPECT_NE(lines[4].text.find("5.000\u00a0ms until its first CUDA call"), std::string::npos)
-      << lines[4].text;
-  EXPECT_NE(lines[4].text.find("Warming up: 1 step, "), std::string::npos) << lines[4].text;
+  EXPECT_EQ(lines[3].lead, "The next gain");
+  EXPECT_EQ(lines[5].lead, "Memory");
+  EXPECT_NE(lines[6].text.find("5.000\u00a0ms until its first CUDA call"), std::string::npos)
+      << lines[6].text;
+  EXPECT_NE(lines[6].text.find("Warming up: 1 step, "), std::string::npos) << lines[6].text;
 }
 
 // --- Kinds

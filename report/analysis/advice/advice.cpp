@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "report/analysis/program/picture.hpp"
 #include "report/analysis/standing/brief.hpp"
 
 namespace mprof {
@@ -31,12 +32,27 @@ bool has_moved(const AdviceRule& rule, double before, double after) {
   return (rule.lower ? after < before : after > before) && is_move(rule, before, after);
 }
 
+/// What the measured peaks leave of an op's time: no advice promises more.
+double most_gain(const AdviceRule& rule, const OpReadings& op) {
+  const OpResult* const found = op.result().find_op(op.info().name);
+  const std::optional<double> share =
+      rule.time == "op_time" && found != nullptr && found->of_possible && !is_beyond_measured_peaks(*found)
+          ? share_at_peaks(op)
+          : std::nullopt;
+  return share ? 1 / *share : std::numeric_limits<double>::infinity();
+}
+
+double most_gain(const AdviceRule&, const WholeReadings&) {
+  return std::numeric_limits<double>::infinity();
+}
+
 template <class Readings>
 std::optional<Advice> advice_by(const LimitRule<Readings>& rule, const Readings& read) {
   const std::optional<double> value = rule.value(read);
   const std::optional<double> best = value ? rule.best(read) : std::nullopt;
   if (!best || !std::isfinite(*best) || !is_move(rule, *value, *best)) return std::nullopt;
-  const std::optional<double> gain = gain_at(rule, read, *best);
+  std::optional<double> gain = gain_at(rule, read, *best);
+  if (gain) gain = std::min(*gain, most_gain(rule, read));
   if (!gain || *gain < least_advised_gain) return std::nullopt;
   return Advice{&rule, *value, *best, *gain};
 }
@@ -165,11 +181,23 @@ void consider(Advice& advice, const LimitRule<Readings>& rule, const Readings& r
   advice.example = {&other, *value, *predicted, std::move(achieved)};
 }
 
+/// Of the time of a case's kernels, what the measured peaks leave its ops; 0 where they say nothing of one.
+double floor_of_ops(const CaseResult& result) {
+  constexpr double all_of_it = 100;  // %
+  double time = 0, left = 0;
+  for (const OpResult& op : result.ops) {
+    if (!op.op_time || op.flaw != OpTimeFlaw::none || !op.of_possible) return 0;
+    time += op.op_time->median;
+    left += op.op_time->median * std::min(1.0, op.of_possible->median / all_of_it);
+  }
+  return time > 0 ? left / time : 0;
+}
+
 /// The time budgets of the cases at which advice is given, and of those that they are held against.
 class Budgets {
  public:
   Budgets(const FamilyResult& family, const Evidence& evidence)
-      : peak_copy_rate_(family.speed_of_light.peak_copy_rate) {
+      : peak_copy_rate_(family.speed_of_light.peak_copy_rate), program_(picture_of_family(family, evidence)) {
     for (const VariantResult& variant : family.variants) {
       const CaseResult* result = variant.largest_timed();
       if (result == nullptr || variant.info.device != "cuda") continue;
@@ -182,7 +210,14 @@ class Budgets {
   [[nodiscard]] std::optional<WholeReadings> read(const CaseResult& result) const {
     const auto found = budgets_.find(&result);
     if (found == budgets_.end() || !found->second.budget) return std::nullopt;
-    WholeReadings whole{&result, *found->second.budget, peak_copy_rate_};
+    WholeReadings whole{.result = &result,
+                        .budget = *found->second.budget,
+                        .best_copy_rate = peak_copy_rate_,
+                        .kernels_floor = floor_of_ops(result)};
+    if (program_ && program_->result == &result) {
+      whole = readings_of(*program_);
+      whole.best_copy_rate = peak_copy_rate_;
+    }
     for (const auto& [other, its] : budgets_) {
       const auto rate = its.budget ? its.budget->copy_rate() : std::nullopt;
       const bool comparable = other->key.problem == result.key.problem && other->ok();
@@ -198,6 +233,7 @@ class Budgets {
   }
 
   std::optional<double> peak_copy_rate_;
+  std::optional<ProgramPicture> program_;
   std::map<const CaseResult*, CaseBudget> budgets_;
 };
 
@@ -234,7 +270,8 @@ std::vector<NotJudged> not_judged(const CaseResult& result, const OpReadings& op
 /// Without that of silenced rules, which are named.
 OpAdvice sorted_out(const std::string& op, const std::vector<Advice>& advice,
                     const std::vector<AdviceRecord>& records) {
-  OpAdvice given{op, {}, {}, {}};
+  OpAdvice given;
+  given.op = op;
   for (const Advice& one : advice) {
     const auto record = std::ranges::find(records, one.rule, &AdviceRecord::rule);
     if (record != records.end() && record->silenced()) {
@@ -292,7 +329,10 @@ VariantAdvice advice_of(const FamilyResult& family, const VariantResult& variant
   const auto whole = budgets.read(*all.result);
   if (whole && whole->budget.lacking == 0) {
     all.whole = sorted_out("", advice_for(*whole), records);
+    all.whole.steps = whole->steps;
     add_examples(all.whole, *whole, others, budgets);
+    // Ranges of a program are of its whole run, with all that comes before the steady steps.
+    if (whole->steps > 0) all.ops.clear();
   } else {
     const Why lacking(Because::records_lacking, {}, {static_cast<double>(whole ? whole->budget.lacking : 0)});
     all.whole.missing = {{AdviceEvidence::time_budget, whole ? lacking : budgets.of(*all.result).absent}};
@@ -342,6 +382,13 @@ std::optional<double> AdviceRecord::hit_rate() const {
 bool AdviceRecord::silenced() const {
   constexpr std::size_t fewest_tries = 2;
   return tries >= fewest_tries && 2 * wrong >= tries;
+}
+
+WholeReadings readings_of(const ProgramPicture& picture) {
+  return {.result = picture.result,
+          .budget = picture.budget,
+          .kernels_floor = picture.floor_of_kernels(),
+          .steps = picture.steps ? picture.steps->steady_steps() : 0};
 }
 
 std::vector<Advice> advice_for(const OpReadings& op) {

@@ -46,12 +46,26 @@ struct LimitRule : AdviceRule {
   double (*left)(const Readings& read, double value);
 };
 
-/// What is read of a whole execution: the traced one, from begin to end.
+/// What is read of a whole execution: the traced one, from begin to end. Of a program with steps, what is
+/// read of the steady ones.
 struct WholeReadings {
   const CaseResult* result = nullptr;
   TimeBudget budget{};
   std::optional<double> best_copy_rate{};  ///< B/s: of pinned memory, or another case of the family
+  /// Of the time of kernels, the share that stays at least: of a variant by what measured peaks allow its
+  /// ops, of a program by the busiest units of its kernels. nullopt: not known.
+  std::optional<double> kernels_floor = 0;
+  std::size_t steps = 0;  ///< steady ones that the budget is of; 0: it is of the whole
 };
+
+struct ProgramPicture;
+
+/// Of an op's time, the share that the measured peaks need for its FLOPs and bytes; of FP16 for its bytes.
+/// nullopt where they do not say.
+[[nodiscard]] std::optional<double> share_at_peaks(const OpReadings& op);
+
+/// Of a program: of its steady steps, where it has steps.
+[[nodiscard]] WholeReadings readings_of(const ProgramPicture& picture);
 
 using OpAdviceRule = LimitRule<OpReadings>;
 using WholeAdviceRule = LimitRule<WholeReadings>;
@@ -67,6 +81,9 @@ using WholeAdviceRule = LimitRule<WholeReadings>;
 /// Advice is given where it could make a time shorter by so much, as a speed-up, and counts as taken where
 /// the limit moved by as much as that takes.
 inline constexpr double least_advised_gain = 1 + noticeable_change;
+
+/// The rule that all kernels together take less time.
+inline constexpr std::string_view whole_kernels_rule = "whole_kernels";
 
 /// Times of the host and of copies that one trace says differ by so much from one execution to the next.
 inline constexpr double of_one_trace = 0.25;
@@ -149,7 +166,8 @@ struct NotJudged {
 
 /// What to do next with one op, or with the whole.
 struct OpAdvice {
-  std::string op;                       ///< empty: the whole
+  std::string op;                       ///< empty: the whole, or its steady steps
+  std::size_t steps = 0;                ///< that it is about; 0: all of it
   std::vector<Advice> advice;           ///< without the advice of silenced rules, in the order of
                                         ///< advice_for()
   std::vector<const AdviceRule*> left;  ///< silenced rules that fired

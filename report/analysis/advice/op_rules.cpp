@@ -761,6 +761,10 @@ constexpr std::array all_advice_rules{
 }  // namespace advising
 }  // namespace
 
+std::optional<double> share_at_peaks(const OpReadings& op) {
+  return advising::possible(op);
+}
+
 std::span<const OpAdviceRule> op_advice_rules() {
   return advising::all_advice_rules;
 }

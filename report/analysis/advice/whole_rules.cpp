@@ -42,6 +42,12 @@ Number nothing_left(Of whole) {
   return complete(whole, 0);
 }
 
+/// s, that the kernels which ran alone take at the least.
+Number kernels_at_best(Of whole) {
+  return whole.kernels_floor ? complete(whole, *whole.kernels_floor * seconds_of(whole, kernels))
+                             : std::nullopt;
+}
+
 template <BudgetPart part>
 double left_without(Of whole, double value) {
   return 1 - (seconds_of(whole, part) - value) / untraced(whole);
@@ -90,11 +96,11 @@ constexpr std::string_view was_traced = "the whole was traced, and no record is 
 constexpr std::string_view less_of_it = "1 − (before − after) / whole";
 
 constexpr std::array rules_of_the_whole{
-    WholeAdviceRule{{"whole_kernels", "Make the kernels take less time",
+    WholeAdviceRule{{whole_kernels_rule, "Make the kernels take less time",
                      "time in which kernels ran and no copy beside them", Unit::second, true, "total_time",
                      of_one_trace, was_traced, less_of_it, literature::amdahl},
                     time_in<kernels>,
-                    nothing_left,
+                    kernels_at_best,
                     left_without<kernels>},
     WholeAdviceRule{
         {"whole_serial_copies", "Copy while kernels run, and both ways at once",

@@ -17,6 +17,7 @@
 #include "model/statistics/median.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/judgement/verification.hpp"
+#include "report/analysis/program/picture.hpp"
 
 namespace mprof {
 namespace {
@@ -452,7 +453,9 @@ void add_without_timing(const Run& run, std::vector<Finding>& findings) {
   findings.push_back({Severity::incomplete, WithoutTiming{imported}});
 }
 
+/// Of what a user puts behind `--` nobody asked whether it is right; a suite's programs have a way to say so.
 void add_unverified_programs(const Run& run, std::vector<Finding>& findings) {
+  if (run.variants.size() == 1 && run.variants.front().family == own_family) return;
   UnverifiedPrograms unverified;
   std::size_t programs = 0;
   for (const VariantInfo& variant : run.variants) {

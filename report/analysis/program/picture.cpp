@@ -12,6 +12,12 @@
 #include "model/trace/interval_set.hpp"
 
 namespace mprof {
+
+/// By the places of their cases, without what the record says of them.
+struct KnownPictures {
+  std::map<trace::CaseIndex, std::optional<ProgramPicture>> of_case;
+};
+
 namespace {
 
 using trace::IntervalSet;
@@ -28,6 +34,7 @@ bool lies_in(const trace::Interval& time, const trace::Interval& window) {
 struct Function {
   FunctionTime told;
   std::set<trace::NameIndex> names;
+  std::map<trace::PlaceIndex, std::int64_t> places;
 };
 
 class Kernels {
@@ -45,6 +52,7 @@ class Kernels {
       }
       function->told.time += row.time.length();
       ++function->told.launches;
+      function->places[row.place] += row.time.length();
       RangeTime& range = ranges[trace.places[row.place].op];
       range.time += row.time.length();
       ++range.launches;
@@ -58,6 +66,9 @@ class Kernels {
     }
     for (const auto& [kind, time] : kinds) kinds_.push_back(time);
     std::ranges::stable_sort(kinds_, std::ranges::greater{}, &KindTime::time);
+    if (ranges.size() > 1) {
+      for (auto& [key, function] : functions_) add_ranges(trace, function);
+    }
     for (auto& [name, time] : ranges) {
       time.name = name;
       if (ranges.size() > 1) ranges_.push_back(time);
@@ -79,6 +90,14 @@ class Kernels {
   }
 
  private:
+  static void add_ranges(const trace::Trace& trace, Function& function) {
+    std::map<std::string, std::int64_t> times;
+    for (const auto& [place, time] : function.places) times[trace.places[place].op] += time;
+    function.told.ranges.assign(times.begin(), times.end());
+    std::ranges::stable_sort(function.told.ranges, std::ranges::greater{},
+                             &std::pair<std::string, std::int64_t>::second);
+  }
+
   Function& function_of(const std::string& whole) {
     const KernelName name = kernel_name_of_demangled(whole);
     const KernelKind kind = kernel_kind(whole);
@@ -190,6 +209,28 @@ double ProgramPicture::share_of_kernels(std::int64_t time) const {
   return kernel_time > 0 ? static_cast<double>(time) / static_cast<double>(kernel_time) : 0;
 }
 
+std::optional<double> ProgramPicture::floor_of(const FunctionTime& function) {
+  constexpr double all_of_it = 100;  // %
+  if (function.counted == nullptr) return std::nullopt;
+  const Value sm = function.counted->counters.value("sm__throughput.avg.pct_of_peak_sustained_elapsed");
+  const Value memory =
+      function.counted->counters.value("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
+  if (!sm || !memory) return std::nullopt;
+  return std::min(1.0, std::max(sm->median, memory->median) / all_of_it);
+}
+
+std::optional<double> ProgramPicture::floor_of_kernels() const {
+  constexpr double most = 0.5;
+  double counted = 0, left = 0;
+  for (const FunctionTime& function : functions) {
+    const double share = share_of_kernels(function.time);
+    const std::optional<double> floor = floor_of(function);
+    if (floor) counted += share;
+    left += share * floor.value_or(1);
+  }
+  return counted >= most ? std::optional(std::min(1.0, left)) : std::nullopt;
+}
+
 namespace {
 
 /// `all`: the budget of the whole case.
@@ -203,6 +244,9 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
     if (auto steady = time_budget_within(trace, index, picture.steps->steady_time())) {
       picture.told = picture.steps->steady_time();
       picture.budget = *std::move(steady);
+      if (picture.steps->steady > 0)
+        picture.warming_up =
+            time_budget_within(trace, index, {picture.steps->all.front().host.start, picture.told.start});
     } else {
       picture.steps.reset();
     }
@@ -214,6 +258,7 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
     picture.launches += kind.launches;
   }
   if (picture.launches == 0) return std::nullopt;
+  picture.memory = memory_use_of(trace, index, picture.steps ? &*picture.steps : nullptr);
   picture.functions = kernels.functions();
   picture.ranges = kernels.ranges();
   const IntervalSet idle = IntervalSet({picture.told}) - moments_with_work(trace, index, picture.told);
@@ -221,9 +266,11 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   const Bounding most = bounding(picture.budget, idle);
   picture.bound = most.bound;
   picture.bounding = most.time;
-  if (most.bound != ProgramBound::kernels && most.time < picture.budget.window)
-    picture.gain =
-        static_cast<double>(picture.budget.window) / static_cast<double>(picture.budget.window - most.time);
+  // Without what tracing cost: an execution that is not traced does not have it.
+  const std::int64_t untraced = picture.budget.window - picture.budget.of(BudgetPart::idle_tracing);
+  const bool is_known = most.bound != ProgramBound::kernels && most.bound != ProgramBound::tracing;
+  if (is_known && most.time < untraced)
+    picture.gain = static_cast<double>(untraced) / static_cast<double>(untraced - most.time);
   return picture;
 }
 
@@ -241,13 +288,24 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   if (!all.budget) return std::nullopt;
   const trace::Trace& trace = *evidence.profile;
   const auto found = std::ranges::find(trace.cases, result.id, &trace::CaseInfo::id);
-  auto picture = picture_with(trace, static_cast<trace::CaseIndex>(found - trace.cases.begin()), *all.budget);
+  const auto index = static_cast<trace::CaseIndex>(found - trace.cases.begin());
+  if (!evidence.pictures) evidence.pictures = std::make_shared<KnownPictures>();
+  const auto [known, is_new] = evidence.pictures->of_case.try_emplace(index);
+  if (is_new) known->second = picture_with(trace, index, *all.budget);
+  std::optional<ProgramPicture> picture = known->second;
   if (!picture) return std::nullopt;
   picture->result = &result;
   add_counted(family, result, picture->functions);
-  const auto memory = std::ranges::find(family.gpu_memory, &result, &GpuMemory::result);
-  if (memory != family.gpu_memory.end()) picture->memory = &*memory;
   return picture;
+}
+
+std::optional<ProgramPicture> picture_of_family(const FamilyResult& family, const Evidence& evidence) {
+  if (family.variants.size() != 1 || family.id != own_family) return std::nullopt;
+  const std::vector<CaseResult>& cases = family.variants.front().cases;
+  for (auto result = cases.rbegin(); result != cases.rend(); ++result) {
+    if (auto picture = picture_of(family, *result, evidence)) return picture;
+  }
+  return std::nullopt;
 }
 
 }  // namespace mprof

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/trace/steps.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
+#include "report/analysis/program/memory_use.hpp"
 #include "report/analysis/standing/time_budget.hpp"
 
 /// What the owner of a program asks first: how long a step takes, where it goes, what bounds it, and which
@@ -30,6 +33,8 @@ struct FunctionTime {
   std::int64_t time = 0;  ///< ns
   std::uint64_t launches = 0;
   std::size_t instances = 1;  ///< distinct template arguments
+  /// The outermost ranges that launched it, with their ns, the longest first; empty of a program with one op.
+  std::vector<std::pair<std::string, std::int64_t>> ranges{};
   const KernelResult* counted =
       nullptr;  ///< its instance that was counted and took the longest; nullptr: none was
 };
@@ -63,30 +68,47 @@ struct ProgramPicture {
   const CaseResult* result = nullptr;
   trace::CaseIndex index = trace::no_case;  ///< in the trace
   std::optional<Steps> steps{};
-  TimeBudget budget{};                    ///< of the steady steps; without steps of all that was traced
-  trace::Interval told{};                 ///< what it is of
-  trace::Interval whole{};                ///< of the program, from its start to its end
-  std::int64_t first_call = 0;            ///< when it first called CUDA
-  std::vector<KindTime> kinds{};          ///< in `told`, the longest first
-  std::vector<FunctionTime> functions{};  ///< in `told`, the longest first
-  std::vector<RangeTime> ranges{};        ///< the same; empty of a program with one op
-  std::int64_t kernel_time = 0;           ///< ns, of all kernels in `told`, one after the other
-  std::uint64_t launches = 0;             ///< of kernels, in `told`
-  std::vector<WaitTime> waits{};          ///< the longest first
+  TimeBudget budget{};                     ///< of the steady steps; without steps of all that was traced
+  std::optional<TimeBudget> warming_up{};  ///< of the steps before the steady ones
+  trace::Interval told{};                  ///< what it is of
+  trace::Interval whole{};                 ///< of the program, from its start to its end
+  std::int64_t first_call = 0;             ///< when it first called CUDA
+  std::vector<KindTime> kinds{};           ///< in `told`, the longest first
+  std::vector<FunctionTime> functions{};   ///< in `told`, the longest first
+  std::vector<RangeTime> ranges{};         ///< the same; empty of a program with one op
+  std::int64_t kernel_time = 0;            ///< ns, of all kernels in `told`, one after the other
+  std::uint64_t launches = 0;              ///< of kernels, in `told`
+  std::vector<WaitTime> waits{};           ///< the longest first
   ProgramBound bound = ProgramBound::kernels;
-  std::int64_t bounding = 0;          ///< ns of `told` that it takes
-  const GpuMemory* memory = nullptr;  ///< nullptr: no allocation was seen
+  std::int64_t bounding = 0;  ///< ns of `told` that it takes
+  MemoryReading memory{};
   /// How many times as fast it would be at most without what bounds it; of kernels nothing is said.
   std::optional<double> gain{};
 
   [[nodiscard]] double share_of_kernels(std::int64_t time) const;
+  /// The share of its time that a function would need if its busiest unit had no pause, by its counted
+  /// launch; nullopt where it was not counted.
+  [[nodiscard]] static std::optional<double> floor_of(const FunctionTime& function);
+  /// The same of all kernels, where the counted ones take half of their time or more. The others stay as they
+  /// are.
+  [[nodiscard]] std::optional<double> floor_of_kernels() const;
 };
 
-/// What the trace alone says: without `result`, `memory` and counters. nullopt where it has no kernel.
+/// What the trace alone says: without `result` and counters. nullopt where it has no kernel.
 [[nodiscard]] std::optional<ProgramPicture> traced_picture(const trace::Trace& trace, trace::CaseIndex index);
 
-/// nullopt where the program was not traced, did not end as it should, or did nothing on a GPU.
+/// nullopt where the program was not traced, did not end as it should, or did nothing on a GPU. What the
+/// trace says is read once.
 [[nodiscard]] std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
                                                        const Evidence& evidence);
+
+/// The family of what stands behind `--`, and of files of other tools. A suite has another one: its programs
+/// have numbers and outputs of their own.
+inline constexpr std::string_view own_family = "program";
+
+/// Of the one program with a trace that stands for its family; nullopt where several are compared, as
+/// variants are.
+[[nodiscard]] std::optional<ProgramPicture> picture_of_family(const FamilyResult& family,
+                                                              const Evidence& evidence);
 
 }  // namespace mprof

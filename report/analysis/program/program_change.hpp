@@ -73,7 +73,8 @@ struct ComparedProgram {
   double mean = 0;                     ///< s
   double launches = 0;                 ///< of kernels
   ProgramBound bound = ProgramBound::kernels;
-  std::optional<double> gain{};  ///< ProgramPicture::gain
+  std::optional<double> gain{};         ///< ProgramPicture::gain
+  std::optional<double> peak_memory{};  ///< B, of the GPU that held the most; nullopt: not known
 };
 
 struct ProgramChange {

@@ -106,6 +106,8 @@ struct CaseBudget {
   const CaseResult* result = nullptr;
   std::optional<TimeBudget> budget{};
   Why absent{};
+  /// Of a program with steps: how many steady ones it is of; 0: of the whole beside them.
+  std::optional<std::size_t> steps{};
 };
 
 [[nodiscard]] CaseBudget budget_of(const CaseResult& result, const Evidence& evidence);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/program/next_gain.hpp"
+
+#include <algorithm>
+
+namespace mprof {
+
+std::vector<NextGain> next_gains(const ProgramPicture& picture) {
+  std::vector<NextGain> gains;
+  for (const Advice& advice : advice_for(readings_of(picture))) {
+    if (advice.rule->id != whole_kernels_rule)  // the kernels have it, one by one
+      gains.push_back({.rule = advice.rule, .gain = advice.gain});
+  }
+  const TimeBudget& budget = picture.budget;
+  const auto window = static_cast<double>(budget.window - budget.of(BudgetPart::idle_tracing));
+  // Kernels that run at once share the time in which any of them does.
+  const auto kernels =
+      static_cast<double>(budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies));
+  for (const FunctionTime& function : picture.functions) {
+    const std::optional<double> floor = ProgramPicture::floor_of(function);
+    if (!floor || !(window > 0)) continue;
+    const double saved = picture.share_of_kernels(function.time) * kernels / window * (1 - *floor);
+    if (saved < 1 && 1 / (1 - saved) >= least_advised_gain)
+      gains.push_back({.function = &function, .floor = *floor, .gain = 1 / (1 - saved)});
+  }
+  std::ranges::stable_sort(gains, std::ranges::greater{}, &NextGain::gain);
+  return gains;
+}
+
+}  // namespace mprof

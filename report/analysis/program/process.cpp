@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/program/process.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "model/statistics/median.hpp"
+#include "report/analysis/program/picture.hpp"
+
+namespace mprof {
+namespace {
+
+std::optional<double> known_value(const CaseResult& result, std::string_view metric) {
+  const Value value = value_of(*result.source, metric);
+  return value ? std::optional(value->median) : std::nullopt;
+}
+
+std::vector<SystemCalls> system_calls_of(const trace::Trace& trace, trace::CaseIndex index) {
+  std::map<trace::NameIndex, SystemCalls> calls;
+  for (const trace::Call& call : trace::of_case(trace.system_calls, index)) {
+    SystemCalls& one = calls[call.name];
+    ++one.count;
+    one.time += call.time.length();
+  }
+  std::vector<SystemCalls> sorted;
+  for (auto& [name, one] : calls) {
+    one.name = trace.names[name];
+    sorted.push_back(std::move(one));
+  }
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &SystemCalls::time);
+  return sorted;
+}
+
+}  // namespace
+
+double ProcessPicture::median() const {
+  return mprof::median(times);
+}
+
+double ProcessPicture::least() const {
+  return *std::ranges::min_element(times);
+}
+
+double ProcessPicture::most() const {
+  return *std::ranges::max_element(times);
+}
+
+const CaseResult* only_process(const FamilyResult& family) {
+  if (family.id != own_family || family.variants.size() != 1) return nullptr;
+  const VariantResult& variant = family.variants.front();
+  if (!variant.info.is_program() || variant.cases.size() != 1) return nullptr;
+  const CaseResult& result = variant.cases.front();
+  const Measurement* const times = find_measurement(*result.source, "total_time", "");
+  return result.ok() && times != nullptr && !times->samples.empty() ? &result : nullptr;
+}
+
+ProcessPicture process_of(const CaseResult& result, const Evidence* evidence) {
+  ProcessPicture process{.times = find_measurement(*result.source, "total_time", "")->samples,
+                         .user = known_value(result, "user_time"),
+                         .system = known_value(result, "system_time"),
+                         .peak_memory = known_value(result, "peak_memory")};
+  if (result.cores_busy) process.cores_busy = result.cores_busy->median;
+  if (evidence == nullptr) return process;
+  if (!evidence->profile) {
+    process.untraced = said(evidence->absent);
+    return process;
+  }
+  const auto found = std::ranges::find(evidence->profile->cases, result.id, &trace::CaseInfo::id);
+  if (found != evidence->profile->cases.end())
+    process.calls = system_calls_of(*evidence->profile,
+                                    static_cast<trace::CaseIndex>(found - evidence->profile->cases.begin()));
+  return process;
+}
+
+}  // namespace mprof

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "report/wording/memory_use.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+std::string bytes_text(std::uint64_t bytes) {
+  return format::about(static_cast<double>(bytes), Unit::byte);
+}
+
+double share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+/// "forward holds 61.0 % and backward 30.2 %" of ranges; "cudaMalloc allocated all of it" without.
+std::string holders_text(const MemoryUse& use) {
+  constexpr std::size_t most = 3;
+  constexpr double least = 0.05;
+  const bool has_ranges =
+      std::ranges::any_of(use.holders, [](const MemoryHolder& one) { return !one.range.empty(); });
+  std::vector<std::pair<std::string, std::uint64_t>> parts;
+  for (const MemoryHolder& holder : use.holders) {
+    const std::string name = has_ranges            ? holder_range(holder)
+                             : holder.call.empty() ? "a call that was not traced"
+                                                   : format::one_line(holder.call);
+    const auto known = std::ranges::find(parts, name, &std::pair<std::string, std::uint64_t>::first);
+    if (known == parts.end())
+      parts.emplace_back(name, holder.bytes);
+    else
+      known->second += holder.bytes;
+  }
+  std::vector<std::string> named;
+  for (const auto& [name, bytes] : parts) {
+    if (named.size() == most || share_of(bytes, use.peak) < least) break;
+    named.push_back(fmt::format("{} {}", name, format::percent(share_of(bytes, use.peak))));
+  }
+  if (named.empty()) return {};
+  return fmt::format(" Allocated {}: {}.", has_ranges ? "in" : "by", format::list(named));
+}
+
+/// "step 1", "step 1, while warming up"; "before the first step".
+std::string moment_text(const MemoryUse& use, const ProgramPicture& picture) {
+  if (!picture.steps) return {};
+  if (!use.peak_step) {
+    const bool is_before = use.peak_time < picture.steps->all.front().host.start;
+    return is_before ? "before the first step" : "after the last step";
+  }
+  const bool is_warming_up = *use.peak_step < picture.steps->steady;
+  return fmt::format("in step {}{}", *use.peak_step + 1, is_warming_up ? ", while warming up" : "");
+}
+
+std::string growth_text(const MemoryGrowth& growth) {
+  return fmt::format("It grows by {} a step.", format::about(growth.a_step, Unit::byte));
+}
+
+std::string absent_text(const NoMemoryUse& absent) {
+  if (absent.calls == 0) return "Not known: the trace has no call that allocates memory of a GPU.";
+  return fmt::format(
+      "Not known: {} was called, and the trace does not say what it allocated. Nsight Systems records that "
+      "with --cuda-memory-usage=true.",
+      format::one_line(absent.call));
+}
+
+std::string peak_remark(const MemoryUse& use, const ProgramPicture& picture) {
+  const std::string moment = moment_text(use, picture);
+  std::string text =
+      fmt::format("The peak is {}, first reached {} after the program's start{}{}.", bytes_text(use.peak),
+                  format::nanoseconds(std::max<std::int64_t>(0, use.peak_time - picture.whole.start)),
+                  moment.empty() ? "" : ", ", moment);
+  if (use.steady_peak && *use.steady_peak != use.peak)
+    text += fmt::format(" The steady steps hold at most {}.", bytes_text(*use.steady_peak));
+  return text;
+}
+
+/// "once", "3 times", "never".
+std::string times_text(std::uint64_t count) {
+  return count == 0 ? "never" : count == 1 ? "once" : format::count(count) + " times";
+}
+
+std::string traffic_remark(const MemoryTraffic& traffic, const Steps& steps) {
+  if (traffic.allocations == 0 && traffic.releases == 0)
+    return "The steady steps allocate and free no memory of the GPU.";
+  const auto count = static_cast<double>(steps.steady_steps());
+  if (traffic.allocations < steps.steady_steps())
+    return fmt::format("The {} steady steps allocate {}, {} in all, and free {}.", steps.steady_steps(),
+                       times_text(traffic.allocations),
+                       format::about(static_cast<double>(traffic.bytes), Unit::byte),
+                       times_text(traffic.releases));
+  return fmt::format("A steady step allocates {} times, {}, and frees {} times, on average.",
+                     format::significant(static_cast<double>(traffic.allocations) / count, 3),
+                     format::about(static_cast<double>(traffic.bytes) / count, Unit::byte),
+                     format::significant(static_cast<double>(traffic.releases) / count, 3));
+}
+
+/// The evidence of a leak.
+std::string growth_remark(const MemoryUse& use, const ProgramPicture& picture) {
+  constexpr std::size_t most = 2;
+  const MemoryGrowth& growth = *use.growth;
+  std::string text = fmt::format(
+      "Memory grows: {} are held before the {} steady steps and {} after them. Each quarter of the steps "
+      "adds "
+      "to it, {} a step on average.",
+      bytes_text(growth.before), picture.steps->steady_steps(), bytes_text(growth.after),
+      format::about(growth.a_step, Unit::byte));
+  if (use.of_gpu && *use.of_gpu > growth.after)
+    text += fmt::format(
+        " At this rate the GPU is full after {} more steps.",
+        format::significant(std::floor(static_cast<double>(*use.of_gpu - growth.after) / growth.a_step), 2));
+  std::vector<std::string> named;
+  for (const MemoryHolder& holder : growth.holders) {
+    if (named.size() == most) break;
+    named.push_back(
+        fmt::format("{} {} ({} by {})", bytes_text(holder.bytes),
+                    holder.range.empty() ? "in no range" : "in " + holder_range(holder),
+                    format::plural(holder.allocations, "allocation"),
+                    holder.call.empty() ? "a call that was not traced" : format::one_line(holder.call)));
+  }
+  if (!named.empty()) text += fmt::format(" They kept: {}.", format::list(named));
+  return text;
+}
+
+std::string reserver_remark(MemoryReserver reserver) {
+  switch (reserver) {
+    case MemoryReserver::pytorch:
+      return "PyTorch's allocator keeps what CUDA gave it. So this is what it reserved, and tensors may use "
+             "less. torch.cuda.memory_summary() says how much.";
+    case MemoryReserver::xla:
+      return "XLA's allocator keeps what CUDA gave it. So this is what it reserved, and arrays may use less. "
+             "jax.profiler.save_device_memory_profile() says how much.";
+    case MemoryReserver::none:
+      break;
+  }
+  return {};
+}
+
+/// By how much the input can grow at least, if nothing grows faster than it.
+std::string larger_input_remark(const MemoryUse& use) {
+  constexpr double least = 1.1, plenty = 50;
+  const std::string second =
+      "One run does not say how much of it grows: run a second size and compare the "
+      "peaks.";
+  if (!use.of_gpu) return "How much memory the GPU has is not known. " + second;
+  const double room = share_of(*use.of_gpu, use.peak);
+  if (room > plenty)
+    return fmt::format("The GPU has {}, {} times as much: memory does not limit the size of its input.",
+                       bytes_text(*use.of_gpu), format::significant(room, 2));
+  if (room < least)
+    return fmt::format("The GPU has {}: next to nothing is left for a larger input. {}",
+                       bytes_text(*use.of_gpu), second);
+  return fmt::format(
+      "The GPU has {}. If all that is held grew with the input of a step, one {} as large would fill it. {}",
+      bytes_text(*use.of_gpu), format::times(room), second);
+}
+
+}  // namespace
+
+std::string holder_range(const MemoryHolder& holder) {
+  if (holder.range.empty()) return "no range";
+  std::vector<std::string> names;
+  for (const std::string& name : holder.range) names.push_back(format::one_line(name));
+  return fmt::format("{}", fmt::join(names, " / "));
+}
+
+std::string memory_text(const ProgramPicture& picture) {
+  constexpr double worth_telling = 0.001;
+  if (!picture.memory.use) return absent_text(picture.memory.absent);
+  const MemoryUse& use = *picture.memory.use;
+  const double share = use.of_gpu ? share_of(use.peak, *use.of_gpu) : 0;
+  const std::string moment = moment_text(use, picture);
+  std::string text = fmt::format(
+      "{} of GPU memory at its peak{}{}{}.", bytes_text(use.peak),
+      share >= worth_telling ? fmt::format(", {} of what the GPU has", format::percent(share)) : "",
+      moment.empty() ? "" : ", ", moment);
+  text += holders_text(use);
+  if (use.growth) text += " " + growth_text(*use.growth);
+  if (use.reserver != MemoryReserver::none) text += " It is what the framework reserved.";
+  return text;
+}
+
+std::vector<std::string> memory_remarks(const ProgramPicture& picture) {
+  std::vector<std::string> remarks;
+  if (!picture.memory.use) return remarks;
+  const MemoryUse& use = *picture.memory.use;
+  if (use.growth) remarks.push_back(growth_remark(use, picture));
+  remarks.push_back(peak_remark(use, picture));
+  if (use.traffic) remarks.push_back(traffic_remark(*use.traffic, *picture.steps));
+  if (std::string text = reserver_remark(use.reserver); !text.empty()) remarks.push_back(std::move(text));
+  remarks.push_back(larger_input_remark(use));
+  if (use.from_pools > 0)
+    remarks.push_back(fmt::format(
+        "{} of the peak came from a memory pool, which may hold more of the GPU than the program uses.",
+        bytes_text(use.from_pools)));
+  if (use.managed > 0)
+    remarks.push_back(
+        fmt::format("{} of the peak is managed memory, which may lie on the host.", bytes_text(use.managed)));
+  if (!use.others.empty()) {
+    std::vector<std::string> peaks;
+    for (const std::uint64_t peak : use.others) peaks.push_back(bytes_text(peak));
+    remarks.push_back(fmt::format("This is GPU {}, which held the most. The peaks of the others: {}.",
+                                  use.gpu, format::list(peaks)));
+  }
+  if (use.unseen_calls > 0)
+    remarks.push_back(
+        fmt::format("cuMemCreate was called {} times. No record tells of its memory, so it is not counted.",
+                    format::count(use.unseen_calls)));
+  return remarks;
+}
+
+}  // namespace mprof

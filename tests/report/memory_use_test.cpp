@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/program/memory_use.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/wording/memory_use.hpp"
+#include "tests/report/fabricated_program.hpp"
+
+namespace mprof {
+namespace {
+
+using test::FabricatedProgram;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr std::uint64_t mib = 1U << 20U;
+
+/// A step of two ranges, and what happens in the first of them.
+template <class InForward>
+void train(FabricatedProgram& program, std::size_t steps, InForward in_forward) {
+  for (std::size_t i = 0; i < steps; ++i) {
+    program.range("forward", [&] {
+      in_forward(i);
+      program.launch("multiply", 500);
+    });
+    program.range("backward", [&] { program.launch("multiply_back", 900); });
+    program.wait();
+  }
+}
+
+MemoryUse use_of(const FabricatedProgram& program) {
+  const ProgramPicture picture = program.picture();
+  EXPECT_TRUE(picture.memory.use.has_value());
+  return picture.memory.use.value_or(MemoryUse{});
+}
+
+/// Without no-break spaces.
+std::string plain(std::string text) {
+  const std::string space = "\u00a0";
+  for (std::size_t at = text.find(space); at != text.npos; at = text.find(space, at))
+    text.replace(at, space.size(), " ");
+  return text;
+}
+
+std::string text_of(const ProgramPicture& picture) {
+  return plain(memory_text(picture));
+}
+
+std::vector<std::string> remarks_of(const FabricatedProgram& program) {
+  std::vector<std::string> remarks = memory_remarks(program.picture());
+  for (std::string& remark : remarks) remark = plain(remark);
+  return remarks;
+}
+
+TEST(MemoryUse, KnowsThePeakItsMomentAndWhoHeldWhatByRange) {
+  FabricatedProgram program;
+  program.range("model", [&] { program.allocate(100 * mib); });
+  std::int64_t peak_time = 0;
+  train(program, 8, [&](std::size_t step) {
+    if (step != 0) return;
+    std::uint64_t workspace = 0;
+    program.range("attention", [&] {
+      program.allocate(20 * mib);
+      program.allocate(30 * mib);
+      workspace = program.allocate(250 * mib, "cudaMallocAsync");
+      peak_time = program.host - 1;
+      program.compute(100'000);  // it warms up
+    });
+    program.release(workspace);
+  });
+  const MemoryUse use = use_of(program);
+  EXPECT_EQ(use.peak, 400 * mib);
+  EXPECT_EQ(use.peak_time, peak_time);
+  EXPECT_EQ(use.peak_step, 0U);
+  EXPECT_EQ(use.steady_peak, 150 * mib);
+  EXPECT_EQ(use.from_pools, 250 * mib);
+  ASSERT_EQ(use.holders.size(), 3U);
+  EXPECT_THAT(use.holders[0].range, ElementsAre("forward", "attention"));
+  EXPECT_EQ(use.holders[0].call, "cudaMallocAsync");
+  EXPECT_EQ(use.holders[0].bytes, 250 * mib);
+  EXPECT_THAT(use.holders[1].range, ElementsAre("model"));
+  EXPECT_EQ(use.holders[1].bytes, 100 * mib);
+  EXPECT_THAT(use.holders[2].range, ElementsAre("forward", "attention"));
+  EXPECT_EQ(use.holders[2].allocations, 2U);
+  EXPECT_EQ(use.holders[2].largest, 30 * mib);
+  EXPECT_FALSE(use.growth);
+  EXPECT_THAT(text_of(program.picture()),
+              HasSubstr("Allocated in: forward / attention 75.0 % and model 25.0 %."));
+}
+
+TEST(MemoryUse, CountsWhatTheSteadyStepsAllocate) {
+  FabricatedProgram program;
+  train(program, 10, [&](std::size_t) {
+    const std::uint64_t one = program.allocate(3 * mib), other = program.allocate(mib);
+    program.release(one);
+    program.release(other);
+  });
+  const ProgramPicture picture = program.picture();
+  const MemoryTraffic traffic = picture.memory.use->traffic.value();
+  const std::size_t steps = picture.steps->steady_steps();
+  EXPECT_EQ(traffic.allocations, 2 * steps);
+  EXPECT_EQ(traffic.releases, 2 * steps);
+  EXPECT_EQ(traffic.bytes, 4 * mib * steps);
+  EXPECT_EQ(picture.memory.use->steady_peak, 4 * mib);
+  EXPECT_FALSE(picture.memory.use->growth);
+  EXPECT_THAT(remarks_of(program),
+              Contains("A steady step allocates 2.00 times, 4 MiB, and frees 2.00 times, on average."));
+}
+
+TEST(MemoryUse, NamesALeakWithItsRangeAndRate) {
+  FabricatedProgram program;
+  program.allocate(64 * mib);
+  train(program, 12, [&](std::size_t) {
+    program.range("log", [&] { program.allocate(2 * mib); });
+    program.release(program.allocate(8 * mib));
+  });
+  program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  const ProgramPicture picture = program.picture();
+  ASSERT_TRUE(picture.memory.use->growth);
+  const MemoryGrowth& growth = *picture.memory.use->growth;
+  EXPECT_DOUBLE_EQ(growth.a_step, 2.0 * mib);
+  EXPECT_EQ(growth.after - growth.before, 2 * mib * picture.steps->steady_steps());
+  ASSERT_EQ(growth.holders.size(), 1U);
+  EXPECT_THAT(growth.holders[0].range, ElementsAre("forward", "log"));
+  EXPECT_EQ(growth.holders[0].allocations, picture.steps->steady_steps());
+  EXPECT_THAT(text_of(picture), HasSubstr("It grows by 2 MiB a step."));
+  // 64 MiB and 12 times 2 MiB are held of 1024 MiB: 468 steps more.
+  EXPECT_THAT(remarks_of(program).front(), HasSubstr("full after 468 more steps"));
+  EXPECT_THAT(remarks_of(program).front(), HasSubstr("in forward / log"));
+}
+
+TEST(MemoryUse, WhatGrowsAtFirstOrNowAndThenIsNoLeak) {
+  FabricatedProgram at_first, in_the_middle, up_and_down;
+  train(at_first, 12, [&](std::size_t step) {
+    if (step < 5) at_first.allocate(mib);
+  });
+  train(in_the_middle, 12, [&](std::size_t step) {
+    if (step == 6) in_the_middle.allocate(500 * mib);
+  });
+  std::uint64_t kept = 0;
+  train(up_and_down, 12, [&](std::size_t step) {
+    if (step % 2 == 0)
+      kept = up_and_down.allocate(mib);
+    else
+      up_and_down.release(kept);
+  });
+  for (const FabricatedProgram* program : {&at_first, &in_the_middle, &up_and_down})
+    EXPECT_FALSE(use_of(*program).growth);
+}
+
+TEST(MemoryUse, AddressesAreOfAProcessAndGpusOfTheirOwn) {
+  FabricatedProgram program;
+  program.allocate(10 * mib);
+  program.allocate(40 * mib, "cudaMalloc", trace::MemoryKind::device, 1);
+  program.made.trace.allocations.push_back({.time = {program.host, program.host},
+                                            .process = std::int64_t{7} << 24U,
+                                            .address = 2,
+                                            .bytes = 5 * mib,
+                                            .queue = {1, 1, 0},
+                                            .kind = trace::MemoryKind::device});
+  program.allocate(70 * mib, "cudaMallocHost", trace::MemoryKind::pinned);
+  train(program, 8, [](std::size_t) {});
+  const MemoryUse use = use_of(program);
+  EXPECT_EQ(use.gpu, 1U);
+  EXPECT_EQ(use.peak, 45 * mib) << "an address of another process is another one, and the host's is none";
+  EXPECT_THAT(use.others, ElementsAre(10 * mib));
+  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("This is GPU 1, which held the most.")));
+}
+
+TEST(MemoryUse, PyTorchReservesUnlessEachStepAllocates) {
+  FabricatedProgram keeps, asks;
+  keeps.allocate(20 * mib);
+  train(keeps, 8, [&](std::size_t) { keeps.launch("void at::native::add<float>(float*)", 100); });
+  train(asks, 8, [&](std::size_t) {
+    asks.launch("void at::native::add<float>(float*)", 100);
+    asks.release(asks.allocate(20 * mib));
+  });
+  EXPECT_EQ(use_of(keeps).reserver, MemoryReserver::pytorch);
+  EXPECT_THAT(remarks_of(keeps), Contains(StartsWith("PyTorch's allocator keeps")));
+  EXPECT_EQ(use_of(asks).reserver, MemoryReserver::none);
+}
+
+TEST(MemoryUse, OfALargerBatchItSaysTheRoomAndWhatOneRunDoesNotTell) {
+  FabricatedProgram program;
+  program.allocate(256 * mib);
+  train(program, 8, [](std::size_t) {});
+  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("How much memory the GPU has is not known.")));
+  program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("one 4.00× as large would fill it")));
+  program.made.trace.gpus.back().memory = 260 * mib;
+  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("next to nothing is left")));
+}
+
+TEST(MemoryUse, OfTheAbsentItSaysWhy) {
+  FabricatedProgram silent, unrecorded;
+  train(silent, 8, [](std::size_t) {});
+  train(unrecorded, 8, [&](std::size_t) { unrecorded.made.call("cudaMalloc", {1, 2}); });
+  for (const FabricatedProgram* program : {&silent, &unrecorded}) EXPECT_TRUE(remarks_of(*program).empty());
+  EXPECT_FALSE(silent.picture().memory.use);
+  EXPECT_THAT(text_of(silent.picture()), HasSubstr("no call that allocates memory of a GPU"));
+  EXPECT_EQ(unrecorded.picture().memory.absent.calls, 8U);
+  EXPECT_THAT(text_of(unrecorded.picture()),
+              HasSubstr("cudaMalloc was called, and the trace does not say what it allocated"));
+}
+
+TEST(MemoryUse, WithoutStepsThereIsAPeakAndNoGrowth) {
+  FabricatedProgram program;
+  const std::uint64_t first = program.allocate(6 * mib);
+  program.launch("scale", 500);
+  program.release(first);
+  program.allocate(4 * mib, "cudaMallocManaged", trace::MemoryKind::managed);
+  program.launch("sum", 500);
+  const MemoryUse use = use_of(program);
+  EXPECT_EQ(use.peak, 6 * mib);
+  EXPECT_FALSE(use.steady_peak);
+  EXPECT_FALSE(use.traffic);
+  EXPECT_EQ(use.points.back().bytes, 4 * mib);
+  EXPECT_THAT(text_of(program.picture()), HasSubstr("Allocated by: cudaMalloc 100.0 %."));
+  EXPECT_THAT(text_of(program.picture()), Not(HasSubstr("step")));
+}
+
+}  // namespace
+}  // namespace mprof

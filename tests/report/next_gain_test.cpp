@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/program/next_gain.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/wording/program.hpp"
+#include "tests/report/counters.hpp"
+#include "tests/report/fabricated_program.hpp"
+
+namespace mprof {
+namespace {
+
+using test::FabricatedProgram;
+using testing::HasSubstr;
+
+/// A long beginning on the host, and then steps of which kernels take nearly all.
+FabricatedProgram busy_after_a_while() {
+  FabricatedProgram program;
+  program.allocate(1000);
+  program.compute(1'000'000'000);
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.launch("gemm", 600'000);
+      program.launch("softmax", 400'000);
+    });
+  return program;
+}
+
+TEST(NextGain, IsOfTheSteadyStepsAndNotOfWhatCameBefore) {
+  const FabricatedProgram program = busy_after_a_while();
+  const ProgramPicture picture = program.picture();
+  const auto whole = time_budget(*program.evidence().profile, 0);
+  ASSERT_TRUE(whole);
+  EXPECT_GT(whole->share(BudgetPart::idle_host), 0.9) << "of the whole the host takes nearly all";
+  ASSERT_TRUE(picture.steps);
+  EXPECT_EQ(readings_of(picture).steps, picture.steps->steady_steps());
+  EXPECT_TRUE(next_gains(picture).empty()) << "nothing of it is left in a step, and no kernel was counted";
+}
+
+TEST(NextGain, OfTheHostIsNoMoreThanWhatTheGpuWaits) {
+  FabricatedProgram program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.launch("gemm", 600'000);
+      program.wait();
+      program.compute(200'000);
+    });
+  const std::vector<NextGain> gains = next_gains(program.picture());
+  ASSERT_EQ(gains.size(), 1U);
+  ASSERT_NE(gains[0].rule, nullptr);
+  EXPECT_EQ(gains[0].rule->id, "whole_host_code");
+  // Between ten steps the GPU waits nine times.
+  EXPECT_NEAR(gains[0].gain, (10 * 600 + 9 * 200) / (10 * 600.0), 0.001);
+}
+
+TEST(NextGain, OfAKernelEndsAtItsBusiestUnit) {
+  const FabricatedProgram program = busy_after_a_while();
+  ProgramPicture picture = program.picture();
+  KernelResult gemm;
+  gemm.counters.values[test::counter::sm_throughput] = derived_value(20);
+  gemm.counters.values[test::counter::memory_throughput] = derived_value(50);
+  ASSERT_EQ(picture.functions[0].name, "gemm");
+  EXPECT_FALSE(picture.floor_of_kernels()) << "no kernel was counted";
+  picture.functions[0].counted = &gemm;
+  const std::vector<NextGain> gains = next_gains(picture);
+  ASSERT_EQ(gains.size(), 1U);
+  EXPECT_EQ(gains[0].function, &picture.functions[0]);
+  EXPECT_DOUBLE_EQ(gains[0].floor, 0.5);
+  // 60 % of a step, of which half could go.
+  EXPECT_NEAR(gains[0].gain, 1 / (1 - 0.6 * 0.5), 0.001);
+  ASSERT_TRUE(picture.floor_of_kernels());
+  EXPECT_NEAR(*picture.floor_of_kernels(), 0.6 * 0.5 + 0.4, 0.001) << "what was not counted stays";
+  // All kernels together promise no more than what is left of them.
+  for (const Advice& advice : advice_for(readings_of(picture))) {
+    if (advice.rule->id == whole_kernels_rule) {
+      EXPECT_NEAR(advice.gain, 1 / 0.7, 0.001);
+    }
+  }
+}
+
+TEST(Process, OfAProgramWithoutAGpuSaysHowLongAndWhatItWaitedFor) {
+  ProcessPicture process{.times = {0.9, 1.0, 1.1, 1.0},
+                         .user = 0.25,
+                         .system = 0.05,
+                         .cores_busy = 0.3,
+                         .peak_memory = 64.0 * (1U << 20U),
+                         .calls = {{"poll", 3, 500'000'000}, {"read", 1, 1'000'000}}};
+  const std::vector<LedText> lines = process_lines(process);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_THAT(lines[0].text, HasSubstr("± 81.65"));
+  EXPECT_THAT(lines[0].text, HasSubstr("It ran 4 times"));
+  EXPECT_THAT(lines[1].text, HasSubstr("for at least 70.0"));
+  EXPECT_THAT(lines[2].text, HasSubstr("poll 500.0"));
+  EXPECT_THAT(lines[2].text, HasSubstr("(3 calls)"));
+  EXPECT_THAT(lines[3].text, HasSubstr("64"));
+  process.times = {0.9};
+  process.calls.clear();
+  process.peak_memory.reset();
+  ASSERT_EQ(process_lines(process).size(), 2U) << "what was not recorded has no line";
+  EXPECT_THAT(process_lines(process)[0].text, HasSubstr("It ran once"));
+}
+
+}  // namespace
+}  // namespace mprof
