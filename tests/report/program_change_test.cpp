@@ -18,11 +18,14 @@
 #include "report/views/views.hpp"
 #include "report/wording/comparison.hpp"
 #include "tests/report/fabricated_program.hpp"
+#include "tests/report/traced_steps.hpp"
 
 namespace mprof {
 namespace {
 
 using test::FabricatedProgram;
+using test::step_time;
+using test::traced_run;
 
 /// Ten steps, of which each launches these kernels, with how long they run.
 FabricatedProgram steps_with(const std::vector<std::pair<std::string, std::int64_t>>& kernels,
@@ -144,33 +147,6 @@ TEST(ProgramChange, FollowsKernelsByTheRangeThatLaunchedThem) {
 }
 
 // --- The time of a step
-
-/// A program that was timed in three rounds, and traced.
-Run traced_run(const FabricatedProgram& program, const std::string& started) {
-  Run run;
-  run.started = started;
-  run.state = RunState::complete;
-  run.variants = {{.id = "program/p", .family = "program", .device = "cuda", .subject = Subject::program}};
-  run.families = {{.id = "program", .title = "Programs, as they are"}};
-  Case& c = run.cases.emplace_back();
-  c.id = c.key.variant = "program/p";
-  PassResult timing{.pass = Pass::timing, .status = Status::ok};
-  Measurement total{.metric = "total_time", .rounds = {1, 1, 1}};
-  total.samples = {0.999, 1, 1.001};
-  for (int round = 0; round < 3; ++round) timing.rounds.push_back({.samples = 1});
-  timing.sampling = Sampling{.samples = 3};
-  timing.measurements = {total};
-  PassResult traced{.pass = Pass::trace, .status = Status::ok};
-  traced.measurements = step_times(program.made.trace, 0);
-  c.passes = {timing, traced};
-  derive_variation(run);
-  return run;
-}
-
-const TimeComparison& step_time(const Comparison& comparison) {
-  const auto& times = comparison.cases.at(0).times;
-  return *std::ranges::find(times, "step_time", &TimeComparison::metric);
-}
 
 TEST(StepTime, IsThatOfTheSteadySteps) {
   FabricatedProgram program;
