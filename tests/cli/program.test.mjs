@@ -223,7 +223,7 @@ test("without a GPU the other passes say why they are not there, and a report is
   assert.match(trace.reason, /driver|without CUDA/);
   assert.equal(mprof(["report", out]).code, 0);
   const report = readFileSync(join(out, "milestone.md"), "utf8");
-  assert.match(report, /No case was traced: /);
+  assert.match(report, /no case was traced: /);
   assert.match(report, /mprof knows its exit code alone/);
   assert.match(report, /^# true on /m);
   assert.doesNotMatch(report, /poisoned|--set NAME|Modelled|warp/i);
