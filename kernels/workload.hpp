@@ -80,7 +80,7 @@ class Workload {
   /// An execution that computes nothing: its outputs are these, so that this process can verify what another
   /// one computed from the same inputs. What is missing or has another size stays poisoned. nullptr: the
   /// family cannot. `outputs` is asked whenever it runs.
-  [[nodiscard]] virtual std::unique_ptr<Execution> replay(Outputs /*outputs*/) { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<Execution> replay(const Outputs& /*outputs*/) { return nullptr; }
 };
 
 /// A file or a folder that a family reads.

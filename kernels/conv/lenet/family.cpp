@@ -47,7 +47,7 @@ class LenetWorkload final : public Workload {
                                             precision_of_plugin(variant, resolved));
   }
 
-  std::unique_ptr<Execution> replay(Outputs outputs) override {
+  std::unique_ptr<Execution> replay(const Outputs& outputs) override {
     const Declaration declaration{
         .title = {}, .idea = {}, .device = "cpu", .baseline = {}, .make = [outputs](const Parameters&) {
           return std::make_unique<ReplayedConvolution>(outputs);
