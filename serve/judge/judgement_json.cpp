@@ -39,10 +39,8 @@ std::string printable(const std::string& text) {
   std::string kept;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f)
-      kept += c;
-    else if (c == '\n' || c == '\t')
-      kept += c;
+    const bool is_control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+    if (!is_control) kept += c;
   }
   return kept;
 }
