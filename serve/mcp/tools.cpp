@@ -73,7 +73,7 @@ const Json any_number{{"type", "number"}};
 const Json number_or_null{{"type", Json::array({"number", "null"})}};
 const Json text_or_null{{"type", Json::array({"string", "null"})}};
 
-Json list_of(std::initializer_list<const char*> names, Json last = any_text) {
+Json list_of(std::initializer_list<const char*> names, const Json& last = any_text) {
   Json properties = Json::object();
   for (const char* name : names) properties[name] = any_text;
   if (last.is_object() && last != any_text) properties["arguments"] = last;
