@@ -54,11 +54,20 @@ void erase_all(std::string& text, const std::string& part) {
     text.erase(at, part.size());
 }
 
-/// What a worker of this program consists of.
+/// What a worker of this program consists of. A bundle has the libraries of others in lib, beside mprof's own
+/// folder; what else lies there is none of a file's business.
 std::vector<fs::path> parts_of_mprof() {
   std::vector<fs::path> parts{own_program()};
   const fs::path beside = program_directory();
-  for (const fs::path& folder : {beside, beside.parent_path()}) parts.push_back(folder / "lib" / "mprof");
+  std::error_code error;
+  for (const fs::path& folder : {beside / "lib", beside.parent_path() / "lib"}) {
+    if (!fs::is_directory(folder / "mprof", error)) continue;
+    parts.push_back(folder / "mprof");
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      const bool is_library = entry.path().filename().string().find(".so") != std::string::npos;
+      if (is_library && !entry.is_directory(error)) parts.push_back(entry.path());
+    }
+  }
   return parts;
 }
 
