@@ -78,6 +78,9 @@ std::vector<Option> judge_options() {
       {"compile-timeout", "S", "120", "Time limit of the compiler, in seconds."},
       {"sampling-time", "S", "1", "Longest sampling in one round, in seconds."},
       {"compiler-flags", "TEXT", "", "More options for the compiler, separated by blanks."},
+      {"precision", "NAME", "",
+       "The precision in which outputs must be right: fp32, tf32, bf16, fp16. Default: FP32, or the lower "
+       "precision that explains the error of each element."},
       {"memory-limit", "GIB", "", "Memory that the file may take. Default: three quarters of the machine's."},
       {"no-sandbox", "", "", "Run the file with the rights of this user: only for files that you trust."},
       {"seed-from", "FILE", "",
@@ -103,6 +106,7 @@ JudgeRequest judge_request(const Arguments& arguments) {
       .against = arguments.text("against"),
       .problem = [&arguments](const Family& family) { return one_problem(arguments, family); },
       .flags = compiler_flags(arguments),
+      .precision = precision_of(arguments),
       .inputs = locate_inputs(arguments, Registry::instance()),
       .budget = parse_seconds("budget", arguments.text("budget")),
       .compile_limit = parse_seconds("compile-timeout", arguments.text("compile-timeout")),

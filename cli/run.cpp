@@ -7,24 +7,16 @@
 
 #include <fmt/format.h>
 
-#include "cli/baseline_build.hpp"
-#include "cli/compare.hpp"
+#include "cli/baseline.hpp"
 #include "cli/family_options.hpp"
-#include "cli/interrupts.hpp"
 #include "cli/json_answer.hpp"
+#include "cli/measured_run.hpp"
 #include "cli/options.hpp"
 #include "cli/planned_run.hpp"
 #include "cli/program_run.hpp"
-#include "cli/progress.hpp"
 #include "cli/suite_run.hpp"
-#include "cli/terminal.hpp"
 #include "device/device.hpp"
 #include "kernels/registry.hpp"
-#include "model/derive/derive.hpp"
-#include "model/run_file.hpp"
-#include "report/views/run_json.hpp"
-#include "report/views/summary.hpp"
-#include "runner/coordinator.hpp"
 #include "runner/devices.hpp"
 #include "runner/result_directory.hpp"
 #include "runner/source/compiler.hpp"
@@ -36,29 +28,6 @@ namespace mprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool was_measured(const Run& run) {
-  return std::ranges::any_of(run.cases, [](const Case& c) { return case_status(c) != Status::skipped; });
-}
-
-ExitCode exit_code_of(const Run& run) {
-  if (run.state == RunState::interrupted) return ExitCode::interrupted;
-  const auto failed = [](const PassResult& pass) {
-    return pass.status != Status::ok && pass.status != Status::skipped;
-  };
-  const bool any = std::any_of(run.cases.begin(), run.cases.end(), [&](const Case& c) {
-    return std::any_of(c.passes.begin(), c.passes.end(), failed);
-  });
-  if (any) return ExitCode::wrong_output;
-  // A shard of more shards than there are cases has nothing to measure, and that is right.
-  return run.cases.empty() || was_measured(run) ? ExitCode::success : ExitCode::environment;
-}
-
-/// A run to compare with, read before anything is measured: a wrong name shall not cost an hour.
-std::optional<Run> baseline_of(const Arguments& arguments) {
-  if (!arguments.given("baseline")) return std::nullopt;
-  return read_run(arguments.text("baseline"));
-}
 
 /// What --devices names; none: whichever the worker takes.
 std::vector<DeviceUnit> units_of(const Arguments& arguments) {
@@ -72,70 +41,13 @@ std::vector<DeviceUnit> units_of(const Arguments& arguments) {
   return chosen_units(arguments.text("devices"), present_units(Devices::instance()));
 }
 
-/// What a run is compared with when it is done.
-struct Baseline {
-  std::optional<Run> recorded{};         ///< --baseline
-  std::optional<BaselineBuild> build{};  ///< --baseline-build
-
-  /// As compared_with() does of a recorded one.
-  [[nodiscard]] int compare(const Arguments& arguments, const std::string& candidate, ExitCode code) {
-    if (!build || code == ExitCode::interrupted) return compared_with(recorded, arguments, candidate, code);
-    derive(build->run, build->directory->path());
-    const int compared = compare_with_baseline(build->run, build->directory->path().string(), candidate);
-    return compared == 0 ? static_cast<int>(code) : compared;
-  }
-};
-
-int execute(Run& run, ResultDirectory& directory, const Arguments& arguments,
-            const std::vector<DeviceUnit>& units, Baseline baseline) {
-  JsonAnswer answer(arguments.flag("json"));
-  const double start = steady_clock().now();
-  if (const std::string text = outlook(arguments, run); !arguments.flag("quiet") && !text.empty())
-    fmt::print(stderr, "{}\n", text);
-  const Interrupts interrupts;
-  const auto progress = make_progress(style_of(arguments.flag("quiet")), steady_clock());
-  CoordinatorContext context{own_worker(), directory,       steady_clock(),
-                             *progress,    interrupts.fd(), !run.plan.fixed_rounds};
-  if (baseline.build) {
-    measure_in_turns(*baseline.build, run, context);
-  } else if (units.size() > 1) {
-    const std::optional<Run> earlier = earlier_run(arguments);
-    coordinate_devices(run, units, arguments.flag("share-host"), earlier ? &*earlier : nullptr, context);
-  } else {
-    if (!units.empty()) context.worker_command = worker_on(units.front(), context.worker_command);
-    coordinate(run, context);
-  }
-  derive(run, directory.path());
-  if (!arguments.flag("quiet")) {
-    print_readable(render_summary(run, terminal_width()));
-    print_readable(units.size() > 1 ? render_spent_on_devices(run)
-                                    : render_spent(run, steady_clock().now() - start));
-  }
-  const ExitCode code = exit_code_of(run);
-  const std::string path = directory.path().string();
-  if (code == ExitCode::interrupted && run.in_turns) {
-    fmt::print("Interrupted; the rounds that were finished are in {}. See them with: mprof compare {} {}\n",
-               path, baseline.build->directory->path().string(), path);
-  } else if (code == ExitCode::interrupted) {
-    fmt::print("Interrupted; what was finished is in {}. Go on with: mprof run --resume --out {}\n", path,
-               path);
-  } else if (code == ExitCode::environment) {
-    fmt::print("Nothing was measured: no case can run here. Result: {}.\n", path);
-  } else {
-    fmt::print("Result: {}. Next: mprof report {}\n", path, path);
-  }
-  const int with_baseline = baseline.compare(arguments, path, code);
-  if (answer.is_wanted()) answer.print("mprof.run/1", run_json(run, path));
-  return with_baseline;
-}
-
 int run(const Arguments& arguments) {
   remove_abandoned_folders();
   if (!arguments.program().empty()) return run_program(arguments);
   if (arguments.given("suite")) return run_suite(arguments);
   refuse_program_options(arguments);
   const ResultDirectory::Mode mode = mode_of(arguments);
-  Baseline baseline{.recorded = baseline_of(arguments)};
+  Baseline baseline = recorded_baseline(arguments);
   const std::optional<std::string> other_build = baseline_program(arguments);
   Sources sources(arguments, arguments.flag("quiet"));
   if (mode == ResultDirectory::Mode::resume) {
@@ -143,7 +55,7 @@ int run(const Arguments& arguments) {
     Run record = resumed_run(arguments, directory, sources);
     const std::vector<DeviceUnit> units = units_to_go_on_with(record, directory.path(), units_of(arguments));
     directory.save_sources(record);  // of the same revision; the first attempt may not have come so far
-    return execute(record, directory, arguments, units, std::move(baseline));
+    return measure_and_compare(record, directory, arguments, units, std::move(baseline));
   }
   // Everything that can be wrong with the request is found before a directory is made.
   const std::vector<DeviceUnit> units = units_of(arguments);
@@ -162,7 +74,7 @@ int run(const Arguments& arguments) {
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
   directory.save_sources(record);
   if (other_build) baseline.build = begin_baseline(*other_build, record, out);
-  return execute(record, directory, arguments, units, std::move(baseline));
+  return measure_and_compare(record, directory, arguments, units, std::move(baseline));
 }
 
 }  // namespace

@@ -236,9 +236,11 @@ class Judging {
     if (context_.sandbox != nullptr)
       context.compile_through = [this](const fs::path& work) { return place_.for_compiler(work); };
     try {
-      sources_ = load_sources(
-          {.patterns = {place_.file().string()}, .flags = request_.flags, .baseline = request_.against},
-          context);
+      sources_ = load_sources({.patterns = {place_.file().string()},
+                               .flags = request_.flags,
+                               .baseline = request_.against,
+                               .precision = request_.precision},
+                              context);
     } catch (const CompileError& error) {
       judgement_.compiler = compiler_words(place_.without_paths(error.printed()));
       return fail(JudgeStatus::compile_failed, "the compiler does not accept it");

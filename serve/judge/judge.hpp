@@ -23,6 +23,7 @@ struct JudgeRequest {
   std::string against{};  ///< a variant; empty: the baseline that the file declares
   std::function<AxisValues(const Family&)> problem{};  ///< one value an axis
   std::vector<std::string> flags{};                    ///< for the compiler
+  std::string precision{};  ///< in which its outputs must be right; empty: it is found
   InputPaths inputs{};
   double budget = 60;          ///< s, from when it was compiled
   double compile_limit = 120;  ///< s

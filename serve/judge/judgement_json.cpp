@@ -11,8 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "model/precision.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/judgement.hpp"
+#include "report/wording/precision.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -106,12 +108,14 @@ Json own_clock_json(const std::optional<OwnClock>& own) {
 
 Json correct_json(const Judgement& judgement) {
   const auto compared = [&](double value) { return judgement.outputs == 0 ? Json(nullptr) : number(value); };
+  const auto lower = format_of_tolerance(judgement.tolerance);
   return {{"passed", judgement.status == JudgeStatus::right},
           {"outputs", judgement.outputs},
           {"elements", judgement.elements},
           {"max_error", compared(judgement.max_error)},
           {"relative_error", compared(judgement.relative_error)},
           {"tolerance", compared(judgement.tolerance)},
+          {"precision", lower ? Json(*lower) : Json(nullptr)},
           {"checks", judgement.checks}};
 }
 
@@ -309,6 +313,12 @@ Json judgement_json(const Judgement& judgement, std::size_t most_bytes) {
   return json;
 }
 
+/// "right", or "right in FP16 or TF32, not in FP32".
+std::string how_right(const Judgement& judgement) {
+  const std::string lower = right_in({.passed = true, .tolerance = judgement.tolerance});
+  return lower.empty() ? "right" : lower + ", not in FP32";
+}
+
 std::string judgement_answer(const Judgement& judgement) {
   const std::string name = tamed(judgement.file);
   if (judgement.status != JudgeStatus::right) {
@@ -319,22 +329,23 @@ std::string judgement_answer(const Judgement& judgement) {
                                                                                   : "crashed";
     return fmt::format("{} {}, so it has no time.", name, what);
   }
+  const std::string right = how_right(judgement);
   const JudgedTime* const time = judgement.decisive();
   if (time == nullptr || !time->file || !factor_of(*time))
-    return fmt::format("{} is right, and was not timed.", name);
+    return fmt::format("{} is {}, and was not timed.", name, right);
   const double factor = *factor_of(*time);
   const std::string which = time->op.empty() ? "" : fmt::format(" in {}", time->op);
   switch (judgement.verdict.value_or(Verdict::inconclusive)) {
     case Verdict::faster:
-      return fmt::format("{} is right, and {} as fast as {}{}.", name, format::times(factor),
+      return fmt::format("{} is {}, and {} as fast as {}{}.", name, right, format::times(factor),
                          judgement.against, which);
     case Verdict::slower:
-      return fmt::format("{} is right, and slower than {} ({} as fast{}).", name, judgement.against,
+      return fmt::format("{} is {}, and slower than {} ({} as fast{}).", name, right, judgement.against,
                          format::times(factor), which);
     case Verdict::same:
-      return fmt::format("{} is right, and as fast as {}.", name, judgement.against);
+      return fmt::format("{} is {}, and as fast as {}.", name, right, judgement.against);
     default:
-      return fmt::format("{} is right; whether it is faster than {} is undecided (about {}).", name,
+      return fmt::format("{} is {}; whether it is faster than {} is undecided (about {}).", name, right,
                          judgement.against, format::times(factor));
   }
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "inputs/rubric_file.hpp"
+#include "model/precision.hpp"
 #include "serve/judge/judgement_json.hpp"
 #include "serve/judge/score.hpp"
 #include "system/error.hpp"
@@ -108,6 +109,17 @@ TEST(Rubric, GivesPointsInStepsAndInBetween) {
   EXPECT_NEAR(results["score"].get<double>(), 71, 1e-9);
   EXPECT_EQ(results["tests"][0]["status"], "passed");
   EXPECT_EQ(results["tests"][2]["max_score"], 10);
+}
+
+TEST(Judgement, SaysInWhichPrecisionAFileIsRight) {
+  Judgement judgement = right(2);
+  EXPECT_EQ(judgement_answer(judgement).find("FP"), std::string::npos);
+  EXPECT_EQ(judgement_json(judgement, 8192)["correct"]["precision"], nullptr);
+  judgement.outputs = 1;
+  judgement.tolerance = half_or_tf32.tolerance;
+  EXPECT_NE(judgement_answer(judgement).find(" is right in FP16 or TF32, not in FP32, and "),
+            std::string::npos);
+  EXPECT_EQ(judgement_json(judgement, 8192)["correct"]["precision"], "fp16/tf32");
 }
 
 TEST(Rubric, GivesNothingToWhatIsNotRight) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "cli/baseline_build.hpp"
+#include "cli/baseline.hpp"
 
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/compare.hpp"
+#include "cli/planned_run.hpp"
+#include "model/derive/derive.hpp"
+#include "model/run_file.hpp"
 #include "runner/survey.hpp"
 #include "system/error.hpp"
 #include "system/programs.hpp"
@@ -67,6 +71,18 @@ void measure_in_turns(BaselineBuild& baseline, Run& candidate, const Coordinator
                                        context.progress,
                                        context.interrupt_fd};
   coordinate_in_turns(baseline.run, of_baseline, candidate, context);
+}
+
+int Baseline::compare(const Arguments& arguments, const std::string& candidate, ExitCode code) {
+  if (!build || code == ExitCode::interrupted) return compared_with(recorded, arguments, candidate, code);
+  derive(build->run, build->directory->path());
+  const int compared = compare_with_baseline(build->run, build->directory->path().string(), candidate);
+  return compared == 0 ? static_cast<int>(code) : compared;
+}
+
+Baseline recorded_baseline(const Arguments& arguments) {
+  if (!arguments.given("baseline")) return {};
+  return {.recorded = read_run(arguments.text("baseline"))};
 }
 
 }  // namespace mprof::cli

@@ -10,8 +10,9 @@
 #include "model/run.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/result_directory.hpp"
+#include "system/error.hpp"
 
-/// `mprof run --baseline-build PROGRAM`.
+/// What `mprof run` compares a run with: --baseline DIR, or --baseline-build PROGRAM.
 namespace mprof::cli {
 
 /// Another build of mprof that measures the cases of a run in turns with this one.
@@ -31,5 +32,17 @@ struct BaselineBuild {
 
 /// Measures both in turns.
 void measure_in_turns(BaselineBuild& baseline, Run& candidate, const CoordinatorContext& context);
+
+/// What a run is compared with when it is done; nothing without these options.
+struct Baseline {
+  std::optional<Run> recorded{};
+  std::optional<BaselineBuild> build{};
+
+  /// Compares, as compared_with() does of a recorded one, and returns the exit code of both.
+  [[nodiscard]] int compare(const Arguments& arguments, const std::string& candidate, ExitCode code);
+};
+
+/// The run of --baseline, read before anything is measured: a wrong name must not cost an hour.
+[[nodiscard]] Baseline recorded_baseline(const Arguments& arguments);
 
 }  // namespace mprof::cli
