@@ -119,35 +119,25 @@ const forger = `#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <time.h>
-/** The whole job line, by its beginning, in the readable and writable memory of this process. */
-static std::string found_job() {
+/** 32 hexadecimal digits by themselves, in the readable and writable memory of this process: the token of its job. */
+static std::string found_token() {
   std::ifstream maps("/proc/self/maps");
-  const std::string wanted = std::string("{\\"kind\\":\\"") + "measure\\"";
   for (std::string line; std::getline(maps, line);) {
     unsigned long from = 0, to = 0; char flags[5] = {};
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &from, &to, flags) != 3 || std::strncmp(flags, "rw", 2) != 0 || to - from > (1ul << 30) || line.find("[stack]") != std::string::npos) continue;
-    const char* begin = reinterpret_cast<const char*>(from); const char* end = reinterpret_cast<const char*>(to);
-    for (const char* at = begin; at + wanted.size() < end; ++at) {
-      at = static_cast<const char*>(std::memchr(at, '{', end - at - wanted.size()));
-      if (at == nullptr) break;
-      if (std::memcmp(at, wanted.data(), wanted.size()) != 0) continue;
-      const char* stop = static_cast<const char*>(std::memchr(at, '\\0', end - at));
-      if (stop == nullptr) stop = end;
-      std::string job(at, stop);
-      if (job.find("\\"token\\":\\"") != std::string::npos) return job;
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &from, &to, flags) != 3 || std::strncmp(flags, "rw", 2) != 0 || line.find("[heap]") == std::string::npos) continue;
+    const char* end = reinterpret_cast<const char*>(to);
+    int digits = 0;
+    for (const char* at = reinterpret_cast<const char*>(from); at < end; ++at) {
+      const bool is_digit = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f');
+      if (!is_digit && digits == 32 && *at == '\\0') return std::string(at - 32, at);
+      digits = is_digit ? digits + 1 : 0;
     }
   }
   return "";
 }
-static std::string between(const std::string& text, const std::string& before, char after) {
-  const auto at = text.find(before);
-  if (at == std::string::npos) return "";
-  const auto end = text.find(after, at + before.size());
-  return text.substr(at + before.size(), end - at - before.size());
-}
 /** In a process that is timed: writes the end of the case, and leaves. */
 static void forge() {
-  const std::string job = found_job(), token = between(job, "\\"token\\":\\"", '"');
+  const std::string token = found_token();
   if (token.empty()) return;
   std::string times;
   for (int i = 0; i < 7; ++i) times += (i ? "," : "") + std::to_string(1e-6);
