@@ -137,6 +137,10 @@ static std::string found_token() {
 }
 /** In a process that is timed: writes the end of the case, and leaves. */
 static void forge() {
+  for (int fd = 3; fd < 20; ++fd) {  // a process that is challenged has a socket for more challenges
+    struct stat s {};
+    if (::fstat(fd, &s) == 0 && S_ISSOCK(s.st_mode)) return;
+  }
   const std::string token = found_token();
   if (token.empty()) return;
   std::string times;
@@ -158,10 +162,10 @@ static void forge() {
 }
 `;
 
-test("a file that forges the result of its timing is suspect: mprof's own clock saw it compute", { skip }, (t) => {
+test("a file that forges the result of its timing is suspect by mprof's own clock, or ends where it found no token", { skip }, (t) => {
   const slow = "::usleep(150000); compute();"; // so that what it claims to save is more than any clock needs to tell
   const { answer } = judge(t, variant({ top: forger, forward: `${slow} forge();` }), ["--budget", "20"]);
   without_time(answer);
-  assert.equal(answer.status, "suspect", JSON.stringify(answer));
-  assert.equal(answer.suspicions[0].check, "own_clock", JSON.stringify(answer));
+  if (answer.status === "suspect") assert.equal(answer.suspicions[0].check, "own_clock", JSON.stringify(answer));
+  else assert.match(answer.reason, /it does not hold the token that this worker was given/);
 });
