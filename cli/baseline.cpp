@@ -41,7 +41,7 @@ std::optional<std::string> baseline_program(const Arguments& arguments) {
   }
   if (arguments.flag("resume"))
     throw Error(ExitCode::usage,
-                "--resume goes on with one side. Measure in turns anew: leave --resume out.");
+                "--resume goes on with one side. Leave it out, to measure both in turns again.");
   const std::string name = arguments.text("baseline-build");
   if (!is_program(name))
     throw Error(

@@ -36,7 +36,7 @@ class Alternation {
   [[nodiscard]] bool wants_another(Side side);
   /// The side is done with the case, however it ended.
   void part(Side side);
-  /// The side takes part in nothing more: the other one goes on alone.
+  /// The side measures nothing more: the other one goes on alone.
   void leave(Side side);
 
   /// The right to work, held for as long as it lives.

@@ -92,7 +92,7 @@ void ask_for_huge_pages();
 /// case runs once more, alone. Leaves run.state complete or interrupted.
 void coordinate(Run& run, const CoordinatorContext& context);
 
-/// The same of two runs of the same cases, which take turns (Alternation). The contexts' progress is told of
+/// The same of two runs of the same cases, which take turns (Alternation). `of_candidate` has the progress of
 /// both.
 void coordinate_in_turns(Run& baseline, const CoordinatorContext& of_baseline, Run& candidate,
                          const CoordinatorContext& of_candidate);

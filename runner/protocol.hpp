@@ -56,7 +56,8 @@ struct Job {
   bool takes_turns = false;
 };
 
-/// What a worker that takes turns is told: to go on, and after a sample to take another one or none.
+/// What the coordinator says to a worker that takes turns: to go on, and after a sample to take another one
+/// or none.
 inline constexpr std::string_view go_on = "go on", no_more_samples = "no more";
 
 /// `surveyed`, `described`: the answers to a survey and to the question of what a source declares. `begin`

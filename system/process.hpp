@@ -76,7 +76,7 @@ class Process {
   void note_end(int status) noexcept;
 
   pid_t pid_ = -1;
-  int input_fd_ = -1;  ///< -1: nothing more can be told
+  int input_fd_ = -1;  ///< -1: it takes no more input
   int output_fd_ = -1;
   int error_fd_ = -1;
   int ended_fd_ = -1;  ///< readable when it has ended; -1 where the kernel has none
