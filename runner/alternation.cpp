@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "runner/alternation.hpp"
 
+#include <bit>
+
 namespace mprof {
 namespace {
+
+/// By all of its digits: a step may count in more than one of them.
+bool is_even(Alternation::Step step) {
+  return std::popcount(step) % 2 == 0;
+}
 
 bool is_limit(const std::optional<Ending>& ending) {
   return ending && *ending != Ending::confidence;
@@ -28,7 +35,7 @@ void Alternation::meet(Side side, Step step) {
   of(side) = {.step = step, .samples = true};
   if (sample_together()) {
     met_ = step;
-    next_ = step % 2 == 0 ? Side::baseline : Side::candidate;
+    next_ = is_even(step) ? Side::baseline : Side::candidate;
   }
   changed_.notify_all();
   const Place& rival = of(other(side));

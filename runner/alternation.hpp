@@ -26,8 +26,8 @@ class Alternation {
 
   /// Waits until the other side is at this step as well, or beyond it. Not to be called in a turn.
   void arrive(Side side, Step step);
-  /// The same before a side samples the case of this step. The first turn is the baseline's at every other
-  /// step, so that no side is always the later one.
+  /// The same before a side samples the case of this step. The first turn is the baseline's at half of
+  /// the steps, so that no side is always the later one.
   void meet(Side side, Step step);
   /// The rule by which a side has enough samples of the case; nothing where it has not.
   void note(Side side, std::optional<Ending> ending);

@@ -59,11 +59,11 @@ TEST(Alternation, EndsForBothWhenOneMayTakeNoMore) {
             "AB");
 }
 
-TEST(Alternation, TheFirstTurnOfACaseIsAnothersEachTime) {
+TEST(Alternation, TheFirstTurnIsEachSidesAtHalfOfTheSteps) {
   EXPECT_EQ(Sampled().of({2, 2, 2}, {2, 2, 2}),
             "babaBA"
-            "ababAB"
-            "babaBA");
+            "babaBA"
+            "ababAB");
 }
 
 TEST(Alternation, ASideWhoseOtherHasLeftGoesOnAlone) {

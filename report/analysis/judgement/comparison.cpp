@@ -241,17 +241,32 @@ std::optional<Difference> difference_of(const TimeComparison& time, const CasePa
   return difference;
 }
 
-/// How much rounds vary is learnt from all differences of times of one clock.
-void moderate(std::vector<TimePair>& pairs) {
-  std::map<bool, std::vector<TimePair*>> by_clock;
-  for (TimePair& pair : pairs) {
-    if (pair.in_turns) by_clock[pair.before->clock == ClockSource::device].push_back(&pair);
+/// Of one case as one: its ops and its whole are measured in the same executions, so that they vary together.
+Variance variance_of_case(const std::vector<Variance>& times) {
+  Variance mean{.dof = std::numeric_limits<double>::infinity()};
+  for (const Variance& time : times) {
+    mean.value += time.value / static_cast<double>(times.size());
+    mean.dof = std::min(mean.dof, time.dof);
   }
-  for (const auto& [clock, of_clock] : by_clock) {
+  return mean;
+}
+
+/// How much rounds vary is learnt from the differences of all cases, by the clock that took them. `cases`: of
+/// which case each pair is.
+void moderate(std::vector<TimePair>& pairs, const std::vector<std::size_t>& cases) {
+  const auto is_of_device = [](const TimePair& pair) { return pair.before->clock == ClockSource::device; };
+  std::map<bool, std::map<std::size_t, std::vector<Variance>>> by_clock;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i].in_turns) by_clock[is_of_device(pairs[i])][cases[i]].push_back(pairs[i].in_turns->between);
+  }
+  std::map<bool, VariancePrior> priors;
+  for (const auto& [clock, by_case] : by_clock) {
     std::vector<Variance> own;
-    for (const TimePair* const pair : of_clock) own.push_back(pair->in_turns->between);
-    const VariancePrior prior = variance_prior(own, {0, 0, std::numeric_limits<double>::infinity()});
-    for (TimePair* const pair : of_clock) pair->in_turns->between = moderated(pair->in_turns->between, prior);
+    for (const auto& [index, times] : by_case) own.push_back(variance_of_case(times));
+    priors[clock] = variance_prior(own, {0, 0, std::numeric_limits<double>::infinity()});
+  }
+  for (TimePair& pair : pairs) {
+    if (pair.in_turns) pair.in_turns->between = moderated(pair.in_turns->between, priors[is_of_device(pair)]);
   }
 }
 
@@ -259,13 +274,15 @@ void moderate(std::vector<TimePair>& pairs) {
 void judge_times(std::vector<CaseComparison>& cases, const std::vector<CasePair>& of_cases,
                  const Thresholds& thresholds, Apart apart, bool in_turns) {
   std::vector<TimePair> pairs;
+  std::vector<std::size_t> indices;  // of their cases
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const TimeComparison& time : cases[i].times) {
       if (time.is_incomparable) continue;
       pairs.push_back({time.a, time.b, in_turns ? difference_of(time, of_cases[i]) : std::nullopt});
+      indices.push_back(i);
     }
   }
-  moderate(pairs);
+  moderate(pairs, indices);
   std::vector<SpeedUp> judged = judge_together(pairs, thresholds, apart);
   std::size_t next = 0;
   for (CaseComparison& c : cases) {
