@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { mprof, program, read_run, start, temporary, validate_run } from "./support.mjs";
 
 const measured = ["run", "--variant", "elementwise/cpu_*", "--size", "256", "--passes", "timing", "--quiet"];
-const quickly = [...measured, "--rounds", "3", "--sampling-time", "0.6"], for_long = [...measured, "--rounds", "40", "--sampling-time", "60"];
+const quickly = [...measured, "--rounds", "5", "--sampling-time", "1"], for_long = [...measured, "--rounds", "40", "--sampling-time", "60"];
 
 /** A build of mprof that behaves as these lines of a shell say, before it becomes mprof. */
 function build(t, lines) {
@@ -30,7 +30,7 @@ test("each sample of a round has one of the other build beside it, and both reco
   assert.deepEqual([baseline.in_turns, baseline.started, baseline.plan.seed], [true, candidate.started, candidate.plan.seed]);
   for (const [i, c] of candidate.cases.entries()) {
     const [of_b, of_a] = [c, baseline.cases[i]].map((one) => one.passes[0].measurements.find((m) => m.metric === "op_time"));
-    assert.equal(sizes(of_b).length, 3);
+    assert.equal(sizes(of_b).length, 5);
     sizes(of_b).forEach((count, round) => assert.ok(Math.abs(count - sizes(of_a)[round]) <= 1, `${c.id}: ${sizes(of_a)} and ${sizes(of_b)}`));
   }
   assert.match(text, /Both sides were measured in turns, one sample each/);

@@ -227,8 +227,11 @@ bool is_of_one_execution(const TimeComparison& time) {
   return is_traced(time) || (is_step && time.a->rounds == 1 && time.b->rounds == 1);
 }
 
-/// How a time differs whose samples were taken in turns; nothing where fewer than two rounds have pairs of
-/// samples.
+/// Processes of one case can fall into modes, such as two speeds of a copy. In fewer rounds all may fall into
+/// one mode by chance, and seem to agree.
+constexpr double fewest_rounds_in_turns = 5;
+
+/// How a time differs whose samples were taken in turns; nothing where too few rounds have pairs of samples.
 std::optional<Difference> difference_of(const TimeComparison& time, const CasePair& pair) {
   const Measurement* const before = find_measurement(*pair.a, time.metric, time.op);
   const Measurement* const after = find_measurement(*pair.b, time.metric, time.op);
@@ -237,7 +240,7 @@ std::optional<Difference> difference_of(const TimeComparison& time, const CasePa
   if (!(std::ranges::min(before->samples) > 0) || !(std::ranges::min(after->samples) > 0))
     return std::nullopt;
   Difference difference = difference_in_turns(samples_by_round(*before), samples_by_round(*after));
-  if (difference.between.dof < 1) return std::nullopt;
+  if (difference.rounds < fewest_rounds_in_turns) return std::nullopt;
   return difference;
 }
 
@@ -270,8 +273,8 @@ void moderate(std::vector<TimePair>& pairs, const std::vector<std::size_t>& case
   }
 }
 
-/// All times of all cases, together, but for those that are incomparable. `pairs`: of the cases.
-void judge_times(std::vector<CaseComparison>& cases, const std::vector<CasePair>& of_cases,
+/// All times of all cases, together, but for those that are incomparable. Whether pairs of samples decided.
+bool judge_times(std::vector<CaseComparison>& cases, const std::vector<CasePair>& of_cases,
                  const Thresholds& thresholds, Apart apart, bool in_turns) {
   std::vector<TimePair> pairs;
   std::vector<std::size_t> indices;  // of their cases
@@ -303,6 +306,7 @@ void judge_times(std::vector<CaseComparison>& cases, const std::vector<CasePair>
       }
     }
   }
+  return std::ranges::any_of(pairs, [](const TimePair& pair) { return pair.in_turns.has_value(); });
 }
 
 std::map<std::string, Words> words_of(const Run& run) {
@@ -443,6 +447,10 @@ constexpr const char* note_on_turns =
     "Both sides were measured in turns, one sample each. A change is the median over such pairs of samples, "
     "so "
     "it need not be the ratio of the two times";
+
+constexpr const char* note_on_few_rounds =
+    "Both sides were measured in turns, in fewer than five rounds: samples are compared in pairs from five "
+    "on";
 
 std::string note_on_traces() {
   return fmt::format(
@@ -663,8 +671,8 @@ Comparison compare(const Run& a, const Run& b, const CompareOptions& options) {
   std::ranges::move(apply_conditions(comparison, paired.pairs, a, b, apart),
                     std::back_inserter(comparison.notes));
   const bool in_turns = apart == Apart::in_one_run && a.in_turns && b.in_turns;
-  if (in_turns) comparison.notes.emplace_back(note_on_turns);
-  judge_times(comparison.cases, paired.pairs, options.thresholds, apart, in_turns);
+  const bool by_pairs = judge_times(comparison.cases, paired.pairs, options.thresholds, apart, in_turns);
+  if (in_turns) comparison.notes.emplace_back(by_pairs ? note_on_turns : note_on_few_rounds);
   for (CaseComparison& c : comparison.cases) {
     c.regressions = regressions_of(c);
     c.importance = importance_of(c);
