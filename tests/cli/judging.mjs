@@ -52,7 +52,7 @@ struct Mine : mprof::plugin::elementwise::HostMap {
 MPROF_VARIANT(.family = "elementwise", .title = "Mine", .idea = "It is mine.", .device = "cpu", .baseline = "elementwise/cpu_naive",
               .make = [](const mprof::plugin::Parameters&) { return std::make_unique<Mine>(); })`;
 
-export const small = ["--size", "192", "--iterations", "8", "--budget", "6", "--sampling-time", "0.1", "--timeout", "20"];
+export const small = ["--size", "192", "--iterations", "8", "--budget", "6", "--sampling-time", "0.1", "--timeout", "40"];
 
 /** The answer about such a file, which meets its schema, with the exit code and standard error. */
 export function judge(t, text, args = [], { folder = temporary(t), name = "mine.cpp", env = {}, run = mprof } = {}) {
