@@ -63,6 +63,24 @@ std::vector<std::string> command_for(const HandIn& hand_in, const ClassRequest& 
   return command;
 }
 
+/// Makes the report of its record, and returns where it lies; empty where nothing was measured.
+std::string report_of(const HandIn& hand_in, const ClassRequest& request) {
+  constexpr double limit = 120;  // s
+  const fs::path record = fs::path(hand_in.name) / "B";
+  std::error_code error;
+  if (!fs::exists(request.out / record / "run.json", error)) return {};
+  Process process({own_program().string(), "report", (request.out / record).string(), "--format", "html"},
+                  "");
+  const double deadline = request.clock.now() + limit;
+  Process::Event event;
+  do {
+    event = process.next(request.clock, deadline, request.interrupt_fd);
+  } while (event.kind == Process::Event::Kind::line);
+  process.kill();
+  const fs::path report = record / "milestone.html";
+  return fs::exists(request.out / report, error) ? report.string() : "";
+}
+
 JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
   JudgedHandIn result{.hand_in = hand_in};
   const double start = request.clock.now();
@@ -85,6 +103,7 @@ JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
     result.failure = words.empty() ? how : words;
   }
   result.seconds = request.clock.now() - start;
+  result.report = report_of(hand_in, request);
   return result;
 }
 
@@ -130,7 +149,7 @@ Table standings(const ClassJudgement& judgement) {
   Table table("hand-ins", "Hand-ins, the fastest first");
   table.text("Hand-in").text("Status").text("Verdict").numbers("Time", Unit::second).numbers("Speed-Up");
   if (has_score) table.numbers("Score");
-  table.numbers("Judged in", Unit::second).text("Why");
+  table.numbers("Judged in", Unit::second).text("Why").text("Report");
   for (const JudgedHandIn* one : in_order(judgement)) {
     const std::string status = status_of(*one);
     const auto factor = factor_of(*one), time = number_in(one->answer, "time", "median");
@@ -145,6 +164,7 @@ Table standings(const ClassJudgement& judgement) {
     }
     cells.push_back(Cell::bare(derived_value(one->seconds)));
     cells.push_back(Cell::words(format::elide(why_of(*one), 120)));
+    cells.push_back(one->report.empty() ? Cell::dash() : Cell::words(one->report));
     table.row(std::move(cells));
   }
   return table;
@@ -250,6 +270,7 @@ Json class_json(const ClassJudgement& judgement) {
                         {"file", one.hand_in.file.filename().string()},
                         {"seconds", format::rounded(one.seconds, 3)},
                         {"failure", one.failure.empty() ? Json(nullptr) : Json(one.failure)},
+                        {"report", one.report.empty() ? Json(nullptr) : Json(one.report)},
                         {"judgement", one.answer}});
   for (const AlikePair& pair : judgement.alike)
     alike.push_back({{"first", judgement.judged[pair.first].hand_in.name},

@@ -67,6 +67,9 @@ test("a class is judged one by one, within seconds, and copies are named", { ski
   assert.match(page, /2 of 4 hand-ins right/);
   assert.doesNotMatch(page, /(?:src|href)="https?:/);
   assert.equal(read_json(folder, "class", "ann", "results.json").score, 100);
+  const reports = Object.fromEntries(all.hand_ins.map((one) => [one.name, one.report]));
+  assert.deepEqual([reports.ann, reports.carl], [join("ann", "B", "milestone.html"), null]);
+  assert.match(readFileSync(join(folder, "class", reports.ann), "utf8"), /elementwise\/ann|ann/);
 });
 
 test("a folder without a hand-in, two of one name, and one without --out are refused", (t) => {
