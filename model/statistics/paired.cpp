@@ -48,17 +48,16 @@ Rounds Difference::after() const {
   return {std::exp(mean), rounds, between};
 }
 
-Difference difference_in_turns(std::span<const std::span<const double>> before,
-                               std::span<const std::span<const double>> after) {
-  std::vector<double> ratios;  // of rounds
-  for (std::size_t round = 0; round < std::min(before.size(), after.size()); ++round) {
-    std::vector<double> of_samples;
-    for (std::size_t i = 0; i < std::min(before[round].size(), after[round].size()); ++i)
-      of_samples.push_back(after[round][i] / before[round][i]);
-    if (!of_samples.empty()) ratios.push_back(median(of_samples));
-  }
+Difference difference_of(std::span<const double> ratios) {
   if (ratios.empty()) return {};
   return {std::log(geometric_mean(ratios)), static_cast<double>(ratios.size()), variance_of_logs(ratios)};
+}
+
+double ratio_of_pairs(std::span<const double> before, std::span<const double> after) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
+    ratios.push_back(after[i] / before[i]);
+  return median(ratios);
 }
 
 std::optional<Interval> interval_of_mean(std::span<const double> differences, double alpha) {

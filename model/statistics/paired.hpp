@@ -33,12 +33,13 @@ struct Difference {
   [[nodiscard]] Rounds after() const;
 };
 
-/// A round's difference is the median over its samples, each with the one of the other side that was taken
-/// next to it. What slows the machine down for longer than a sample is in both, and cancels out. The state of
-/// the machine that lasts a round or a run does so too. Samples that the other side has no partner for do not
-/// count. `before` and `after`: positive samples, by round.
-[[nodiscard]] Difference difference_in_turns(std::span<const std::span<const double>> before,
-                                             std::span<const std::span<const double>> after);
+/// Of the ratios of after over before, one a round; positive.
+[[nodiscard]] Difference difference_of(std::span<const double> ratios);
+
+/// Of one round: the median of after over before, each sample with the one of the other side that was taken
+/// next to it. What slows the machine down for longer than a sample is in both, and cancels out. Samples
+/// without a partner do not count. Positive, and neither is empty.
+[[nodiscard]] double ratio_of_pairs(std::span<const double> before, std::span<const double> after);
 
 /// The interval that holds the mean of such differences with 1 - `alpha`, by Student's t distribution;
 /// nullopt below two.

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "model/derive/derive.hpp"
 #include "model/rounds.hpp"
 #include "report/analysis/judgement/compare.hpp"
+#include "report/analysis/judgement/in_turns.hpp"
 #include "report/analysis/judgement/pairing.hpp"
 #include "report/analysis/judgement/verification.hpp"
 #include "report/analysis/machines/environment.hpp"
@@ -227,65 +227,37 @@ bool is_of_one_execution(const TimeComparison& time) {
   return is_traced(time) || (is_step && time.a->rounds == 1 && time.b->rounds == 1);
 }
 
-/// Processes of one case can fall into modes, such as two speeds of a copy. In fewer rounds all may fall into
-/// one mode by chance, and seem to agree.
-constexpr double fewest_rounds_in_turns = 5;
-
-/// How a time differs whose samples were taken in turns; nothing where too few rounds have pairs of samples.
-std::optional<Difference> difference_of(const TimeComparison& time, const CasePair& pair) {
-  const Measurement* const before = find_measurement(*pair.a, time.metric, time.op);
-  const Measurement* const after = find_measurement(*pair.b, time.metric, time.op);
-  const bool is_timed = time.metric != "step_time" && !is_traced(time);
-  if (!is_timed || before == nullptr || after == nullptr || !time.a || !time.b) return std::nullopt;
-  if (!(std::ranges::min(before->samples) > 0) || !(std::ranges::min(after->samples) > 0))
-    return std::nullopt;
-  Difference difference = difference_in_turns(samples_by_round(*before), samples_by_round(*after));
-  if (difference.rounds < fewest_rounds_in_turns) return std::nullopt;
-  return difference;
-}
-
-/// Of one case as one: its ops and its whole are measured in the same executions, so that they vary together.
-Variance variance_of_case(const std::vector<Variance>& times) {
-  Variance mean{.dof = std::numeric_limits<double>::infinity()};
-  for (const Variance& time : times) {
-    mean.value += time.value / static_cast<double>(times.size());
-    mean.dof = std::min(mean.dof, time.dof);
+/// Of the pairs whose sides were measured in turns; `of_cases`: of the cases.
+void add_differences(std::vector<TimePair>& pairs, const std::vector<CaseComparison>& cases,
+                     const std::vector<CasePair>& of_cases) {
+  std::vector<TimeDifference> differences;
+  std::vector<std::size_t> places;  // of their pairs
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const TimeComparison& time : cases[i].times) {
+      if (time.is_incomparable) continue;
+      const std::size_t place = next++;
+      if (!time.a || !time.b || time.metric == "step_time" || is_traced(time)) continue;
+      const auto difference = difference_in_turns(*of_cases[i].a, *of_cases[i].b, time.metric, time.op);
+      if (!difference) continue;
+      differences.push_back({time.metric, time.op, time.a->clock == ClockSource::device, *difference});
+      places.push_back(place);
+    }
   }
-  return mean;
-}
-
-/// How much rounds vary is learnt from the differences of all cases, by the clock that took them. `cases`: of
-/// which case each pair is.
-void moderate(std::vector<TimePair>& pairs, const std::vector<std::size_t>& cases) {
-  const auto is_of_device = [](const TimePair& pair) { return pair.before->clock == ClockSource::device; };
-  std::map<bool, std::map<std::size_t, std::vector<Variance>>> by_clock;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (pairs[i].in_turns) by_clock[is_of_device(pairs[i])][cases[i]].push_back(pairs[i].in_turns->between);
-  }
-  std::map<bool, VariancePrior> priors;
-  for (const auto& [clock, by_case] : by_clock) {
-    std::vector<Variance> own;
-    for (const auto& [index, times] : by_case) own.push_back(variance_of_case(times));
-    priors[clock] = variance_prior(own, {0, 0, std::numeric_limits<double>::infinity()});
-  }
-  for (TimePair& pair : pairs) {
-    if (pair.in_turns) pair.in_turns->between = moderated(pair.in_turns->between, priors[is_of_device(pair)]);
-  }
+  moderate(differences);
+  for (std::size_t i = 0; i < places.size(); ++i) pairs[places[i]].in_turns = differences[i].difference;
 }
 
 /// All times of all cases, together, but for those that are incomparable. Whether pairs of samples decided.
 bool judge_times(std::vector<CaseComparison>& cases, const std::vector<CasePair>& of_cases,
                  const Thresholds& thresholds, Apart apart, bool in_turns) {
   std::vector<TimePair> pairs;
-  std::vector<std::size_t> indices;  // of their cases
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    for (const TimeComparison& time : cases[i].times) {
-      if (time.is_incomparable) continue;
-      pairs.push_back({time.a, time.b, in_turns ? difference_of(time, of_cases[i]) : std::nullopt});
-      indices.push_back(i);
+  for (const CaseComparison& c : cases) {
+    for (const TimeComparison& time : c.times) {
+      if (!time.is_incomparable) pairs.push_back({time.a, time.b, std::nullopt});
     }
   }
-  moderate(pairs, indices);
+  if (in_turns) add_differences(pairs, cases, of_cases);
   std::vector<SpeedUp> judged = judge_together(pairs, thresholds, apart);
   std::size_t next = 0;
   for (CaseComparison& c : cases) {
