@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/baseline.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,15 +21,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* baseline_folder = "baseline";
 
-/// Throws Error(environment) where the survey of a build says that its workers do not work.
-void require_answer(const Run& surveyed, const std::string& program) {
-  if (surveyed.environment.contains("build")) return;
-  const Fact* const why = find_fact(surveyed.environment, "survey", "fingerprint");
-  const Absent* const absent = why == nullptr ? nullptr : std::get_if<Absent>(why);
-  throw Error(
-      ExitCode::environment,
-      fmt::format("--baseline-build {}: it does not answer as an mprof does: {}. Nothing was measured.",
-                  program, absent == nullptr ? "it said nothing of itself" : absent->reason));
+/// Throws Error(environment) where none of its cases worked: there is nothing to compare with.
+void require_some_case(const BaselineBuild& build) {
+  const auto is_ok = [](const Case& c) { return case_status(c) == Status::ok; };
+  if (build.run.cases.empty() || std::ranges::any_of(build.run.cases, is_ok)) return;
+  const Case& first = build.run.cases.front();
+  throw Error(ExitCode::environment, fmt::format("--baseline-build {}: none of its cases worked; {}: {}",
+                                                 build.program, first.id, case_reason(first)));
 }
 
 }  // namespace
@@ -41,30 +40,39 @@ std::optional<std::string> baseline_program(const Arguments& arguments) {
   }
   if (arguments.flag("resume"))
     throw Error(ExitCode::usage,
-                "--resume goes on with one side. Leave it out, to measure both in turns again.");
+                "--resume cannot go on with --baseline-build. Leave it out to measure both again.");
   const std::string name = arguments.text("baseline-build");
   if (!is_program(name))
     throw Error(
         ExitCode::usage,
-        fmt::format("--baseline-build {}: this is no program. Give the path of another build's mprof, "
+        fmt::format("--baseline-build {}: it cannot be executed. Give the path of another build's mprof, "
                     "as in --baseline-build ../before/build/mprof.",
                     name));
   return fs::canonical(name).string();
 }
 
-BaselineBuild begin_baseline(const std::string& program, const Run& candidate, const fs::path& out) {
+BaselineBuild begin_baseline(const std::string& program, const Run& candidate, const fs::path& out,
+                             ResultDirectory::Mode mode) {
   BaselineBuild baseline{program, candidate, nullptr};
-  fs::remove_all(out / baseline_folder);  // of a run that this one replaces
-  baseline.directory =
-      std::make_unique<ResultDirectory>(out / baseline_folder, ResultDirectory::Mode::create);
+  baseline.directory = std::make_unique<ResultDirectory>(out / baseline_folder, mode,
+                                                         ResultDirectory::Offers{.overwrite = true});
   baseline.directory->save(baseline.run);
   return baseline;
 }
 
+void require_baseline_folder(const fs::path& out, ResultDirectory::Mode mode) {
+  ResultDirectory::require(out / baseline_folder, mode, {.overwrite = true});
+}
+
 void measure_in_turns(BaselineBuild& baseline, Run& candidate, const CoordinatorContext& context) {
   context.progress.surveying();
-  if (survey_machine(baseline.run, {baseline.program, "worker"}, context.clock, context.interrupt_fd))
-    require_answer(baseline.run, baseline.program);
+  try {
+    static_cast<void>(
+        survey_for_turns(baseline.run, {baseline.program, "worker"}, context.clock, context.interrupt_fd));
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("--baseline-build {}: {}. Nothing was measured.", baseline.program,
+                                          error.what()));
+  }
   const CoordinatorContext of_baseline{{baseline.program, "worker"},
                                        *baseline.directory,
                                        context.clock,
@@ -73,8 +81,13 @@ void measure_in_turns(BaselineBuild& baseline, Run& candidate, const Coordinator
   coordinate_in_turns(baseline.run, of_baseline, candidate, context);
 }
 
+ExitCode Baseline::exit_code(ExitCode of_candidate) const {
+  return build && build->run.state == RunState::interrupted ? ExitCode::interrupted : of_candidate;
+}
+
 int Baseline::compare(const Arguments& arguments, const std::string& candidate, ExitCode code) {
   if (!build || code == ExitCode::interrupted) return compared_with(recorded, arguments, candidate, code);
+  require_some_case(*build);
   derive(build->run, build->directory->path());
   const int compared = compare_with_baseline(build->run, build->directory->path().string(), candidate);
   return compared == 0 ? static_cast<int>(code) : compared;

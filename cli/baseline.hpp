@@ -28,7 +28,10 @@ struct BaselineBuild {
 
 /// Its record is in the folder `baseline` of the result directory `out`, with the cases of `candidate`.
 [[nodiscard]] BaselineBuild begin_baseline(const std::string& program, const Run& candidate,
-                                           const std::filesystem::path& out);
+                                           const std::filesystem::path& out, ResultDirectory::Mode mode);
+
+/// Throws Error(usage) for what is there already, before anything is written to `out`.
+void require_baseline_folder(const std::filesystem::path& out, ResultDirectory::Mode mode);
 
 /// Measures both in turns.
 void measure_in_turns(BaselineBuild& baseline, Run& candidate, const CoordinatorContext& context);
@@ -38,7 +41,10 @@ struct Baseline {
   std::optional<Run> recorded{};
   std::optional<BaselineBuild> build{};
 
-  /// Compares, as compared_with() does of a recorded one, and returns the exit code of both.
+  /// That of the measurements: `interrupted` where one side was.
+  [[nodiscard]] ExitCode exit_code(ExitCode of_candidate) const;
+  /// Compares, as compared_with() does of a recorded one, and returns the exit code of both. Throws
+  /// Error(environment) where no case of the other build worked.
   [[nodiscard]] int compare(const Arguments& arguments, const std::string& candidate, ExitCode code);
 };
 

@@ -68,7 +68,7 @@ int measure_and_compare(Run& run, ResultDirectory& directory, const Arguments& a
     print_readable(units.size() > 1 ? render_spent_on_devices(run)
                                     : render_spent(run, steady_clock().now() - start));
   }
-  const ExitCode code = exit_code_of_run(run);
+  const ExitCode code = baseline.exit_code(exit_code_of_run(run));
   const std::string path = directory.path().string();
   if (code == ExitCode::interrupted && run.in_turns) {
     fmt::print("Interrupted; the rounds that were finished are in {}. See them with: mprof compare {} {}\n",

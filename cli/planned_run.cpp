@@ -279,8 +279,8 @@ bool is_left(const Case& c) {
 }
 
 /// s, by the plan's limits. One execution may take longer than all of that.
-double longest_sampling(const Plan& plan, std::size_t cases) {
-  return static_cast<double>(cases) * plan.rounds * plan.stopping.max_seconds;
+double longest_sampling(const Plan& plan, std::size_t cases, int sides) {
+  return sides * static_cast<double>(cases) * plan.rounds * plan.stopping.max_seconds;
 }
 
 }  // namespace
@@ -435,7 +435,8 @@ Run resumed_run(const Arguments& arguments, const ResultDirectory& directory, So
 std::string outlook(const Arguments& arguments, const Run& run) {
   constexpr double short_time = 20;  // s, for which nobody plans
   const auto left = static_cast<std::size_t>(std::ranges::count_if(run.cases, is_left));
-  const double longest = longest_sampling(run.plan, left);
+  const int sides = run.in_turns ? 2 : 1;
+  const double longest = longest_sampling(run.plan, left, sides);
   if (left == 0 || longest < short_time) return "";
   std::string text = fmt::format("{} case{} in {} round{}: up to {} of sampling.", left, left == 1 ? "" : "s",
                                  run.plan.rounds, run.plan.rounds == 1 ? "" : "s", duration(longest));
@@ -448,7 +449,7 @@ std::string outlook(const Arguments& arguments, const Run& run) {
   skip_unavailable(cases, registry, Devices::instance());
   const auto quick_left = static_cast<std::size_t>(std::ranges::count_if(cases, is_left));
   return text + fmt::format(" With --quick: {} case{}, up to {}.", quick_left, quick_left == 1 ? "" : "s",
-                            duration(longest_sampling(quick, quick_left)));
+                            duration(longest_sampling(quick, quick_left, sides)));
 }
 
 ResultDirectory::Mode mode_of(const Arguments& arguments) {

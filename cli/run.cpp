@@ -69,11 +69,12 @@ int run(const Arguments& arguments) {
   const fs::path out = arguments.given("out")
                            ? fs::path(arguments.text("out"))
                            : default_result_path(record.started, Devices::instance().preferred().name());
+  if (other_build) require_baseline_folder(out, mode);
   ResultDirectory directory(out, mode, {.resume = true, .overwrite = true});
   if (other_build) record.in_turns = true;
   directory.save(record);  // first, so that kill -9 leaves a result directory and nothing else
   directory.save_sources(record);
-  if (other_build) baseline.build = begin_baseline(*other_build, record, out);
+  if (other_build) baseline.build = begin_baseline(*other_build, record, out, mode);
   return measure_and_compare(record, directory, arguments, units, std::move(baseline));
 }
 

@@ -74,6 +74,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("problems", s.problems);
   a.optional_field("quick_problems", s.quick_problems);
   a.optional_field("refusal", s.refusal);
+  a.optional_field("takes_turns", s.takes_turns);
 }
 
 template <class Archive, Fields<Challenge> S>

@@ -81,7 +81,8 @@ struct Message {
   std::optional<FamilyInfo> family{};    ///< with the ops that were asked for
   std::vector<Problem> problems{};       ///< that the family is run at by default
   std::vector<Problem> quick_problems{};
-  std::string refusal{};  ///< why the source cannot be used
+  std::string refusal{};     ///< why the source cannot be used
+  bool takes_turns = false;  ///< surveyed: whether this build's workers can
 };
 
 /// What only the worker that it is given to can know: an answer without it was written by the code that the

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "runner/survey.hpp"
 
+#include <optional>
 #include <set>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "runner/protocol.hpp"
 #include "system/error.hpp"
@@ -23,8 +27,11 @@ std::string with_last_words(const std::string& sentence, Process& worker) {
   return words.empty() ? sentence : sentence + ". Its last words: " + words;
 }
 
-bool survey_machine(Run& run, const std::vector<std::string>& worker_command, const Clock& clock,
-                    int interrupt_fd, Surveyed what) {
+namespace {
+
+/// What a worker says of the machine; nullopt when that was interrupted. Throws Error where it says nothing.
+std::optional<Message> survey(const Run& run, const std::vector<std::string>& worker_command,
+                              const Clock& clock, int interrupt_fd, Surveyed what) {
   Job job{.kind = JobKind::survey};
   std::set<std::string> devices{host_device};
   for (const VariantInfo& variant : run.variants) devices.insert(variant.device);
@@ -34,19 +41,47 @@ bool survey_machine(Run& run, const std::vector<std::string>& worker_command, co
   job.devices.assign(devices.begin(), devices.end());
   Process worker(worker_command, to_line(job));
   const auto event = worker.next(clock, clock.now() + survey_limit, interrupt_fd);
-  if (event.kind == Process::Event::Kind::interrupted) return false;
+  if (event.kind == Process::Event::Kind::interrupted) return std::nullopt;
+  if (event.kind != Process::Event::Kind::line) {
+    worker.kill();
+    throw Error(ExitCode::fault, with_last_words("the worker gave none: " + worker.how_it_ended(), worker));
+  }
+  return parse_message(event.line);
+}
+
+void add(Run& run, Message answer) {
+  for (auto& [group, facts] : run.environment) answer.environment[group].merge(facts);
+  run.environment = std::move(answer.environment);
+  run.ceilings.insert(run.ceilings.end(), answer.ceilings.begin(), answer.ceilings.end());
+}
+
+}  // namespace
+
+bool survey_machine(Run& run, const std::vector<std::string>& worker_command, const Clock& clock,
+                    int interrupt_fd, Surveyed what) {
   try {
-    if (event.kind != Process::Event::Kind::line) {
-      worker.kill();
-      throw Error(ExitCode::fault, with_last_words("the worker gave none: " + worker.how_it_ended(), worker));
-    }
-    Message answer = parse_message(event.line);
-    for (auto& [group, facts] : run.environment) answer.environment[group].merge(facts);
-    run.environment = std::move(answer.environment);
-    run.ceilings.insert(run.ceilings.end(), answer.ceilings.begin(), answer.ceilings.end());
+    std::optional<Message> answer = survey(run, worker_command, clock, interrupt_fd, what);
+    if (!answer) return false;
+    add(run, std::move(*answer));
   } catch (const Error& error) {
     run.environment[survey_group]["fingerprint"] = Absent{error.what()};
   }
+  return true;
+}
+
+bool survey_for_turns(Run& run, const std::vector<std::string>& worker_command, const Clock& clock,
+                      int interrupt_fd) {
+  std::optional<Message> answer;
+  try {
+    answer = survey(run, worker_command, clock, interrupt_fd, Surveyed::all);
+  } catch (const Error& error) {
+    throw Error(ExitCode::environment, fmt::format("it does not answer as an mprof does: {}", error.what()));
+  }
+  if (!answer) return false;
+  if (!answer->takes_turns)
+    throw Error(ExitCode::environment,
+                "this build is from before builds took turns. Record a run with it, and use --baseline DIR");
+  add(run, std::move(*answer));
   return true;
 }
 

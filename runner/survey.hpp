@@ -20,6 +20,11 @@ enum class Surveyed { all, host, devices };
 [[nodiscard]] bool survey_machine(Run& run, const std::vector<std::string>& worker_command,
                                   const Clock& clock, int interrupt_fd, Surveyed what = Surveyed::all);
 
+/// The same for another build, whose workers must be able to take turns. Throws Error(environment) where it
+/// does not answer as such a build does.
+[[nodiscard]] bool survey_for_turns(Run& run, const std::vector<std::string>& worker_command,
+                                    const Clock& clock, int interrupt_fd);
+
 /// "SENTENCE. Its last words: ..." where it had any.
 [[nodiscard]] std::string with_last_words(const std::string& sentence, Process& worker);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two builds of mprof measured in turns, as a user runs them.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { mprof, program, read_run, start, temporary, validate_run } from "./support.mjs";
@@ -46,6 +46,32 @@ test("a build that does not work is found before anything is measured", (t) => {
   for (const c of read_run(out).cases) assert.deepEqual(c.passes, []);
 });
 
+test("a build whose cases all fail, or that cannot take turns, is named, with exit code 5", (t) => {
+  const worker = (survey, rest) => build(t, `if [ "$1" = worker ]; then read -r job; case "$job" in *'"survey"'*) printf '%s\\n' "$job" | ${program} worker | ${survey};; *) ${rest};; esac; exit; fi`);
+  const failing = mprof([...quickly, "--out", join(temporary(t), "out"), "--baseline-build", worker("cat", "echo broken >&2; exit 9")]);
+  assert.equal(failing.code, 5, failing.err);
+  assert.match(failing.err, /none of its cases worked; elementwise\/.*: .*broken/s);
+  const old = mprof([...quickly, "--out", join(temporary(t), "out"), "--baseline-build", worker(`sed 's/"takes_turns":true/"takes_turns":false/'`, "exit 9")]);
+  assert.equal(old.code, 5, old.err);
+  assert.match(old.err, /from before builds took turns.*--baseline DIR/s);
+});
+
+test("--overwrite replaces both records, and files of others below baseline are left alone", (t) => {
+  const out = join(temporary(t), "out");
+  const once = ["run", "--variant", "elementwise/cpu_threads", "--size", "64", "--quick", "--passes", "timing", "--quiet", "--out", out];
+  mkdirSync(join(out, "baseline"), { recursive: true });
+  writeFileSync(join(out, "baseline", "mine.txt"), "mine");
+  const refused = mprof([...once, "--overwrite", "--baseline-build", program]);
+  assert.equal(refused.code, 2, refused.err);
+  assert.equal(readFileSync(join(out, "baseline", "mine.txt"), "utf8"), "mine");
+  rmSync(out, { recursive: true });
+  for (const again of [[], ["--overwrite"]]) {
+    const { code, err } = mprof([...once, ...again, "--baseline-build", program]);
+    assert.ok(code === 0 || code === 1, err);
+    assert.equal(read_run(out).started, read_run(join(out, "baseline")).started);
+  }
+});
+
 test("Ctrl-C ends both sides", async (t) => {
   const out = join(temporary(t), "out");
   const child = start([...for_long, "--out", out, "--baseline-build", program]);
@@ -69,8 +95,8 @@ test("what cannot be measured in turns is refused before a directory is made", (
     assert.match(err, message);
     assert.ok(!existsSync(out));
   };
-  refused(["--baseline-build", "/etc/passwd"], /passwd: this is no program/);
-  refused(["--baseline-build", "/nowhere/mprof"], /no program/);
+  refused(["--baseline-build", "/etc/passwd"], /passwd: it cannot be executed/);
+  refused(["--baseline-build", "/nowhere/mprof"], /cannot be executed/);
   refused(["--baseline-build", program, "--shard", "1/2"], /--baseline-build and --shard exclude each other/);
   refused(["--baseline-build", program, "--baseline", "/tmp"], /./);
   const of_program = mprof(["run", "--out", out, "--baseline-build", program, "--", "true"]);
