@@ -39,7 +39,8 @@ void add_shares(std::vector<GpuProcess>& processes, std::span<const GpuUse> uses
 struct OwnProcess {
   unsigned id = 0;
   bool has_context = true;   ///< on that GPU
-  bool has_partner = false;  ///< one of the others is mprof as well, and works only while we do not
+  bool has_partner = false;  ///< one of the others is mprof as well, and works only while we do not; at most
+                             ///< one process is taken for it
 };
 
 /// How many of them are not ours.

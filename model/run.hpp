@@ -359,7 +359,7 @@ struct PassTime {
   double starting = 0;        ///< until its first case began
   double loading = 0;         ///< of its cases, what is in no PassResult::seconds: inputs, memory, libraries
   double measuring = 0;       ///< their PassResult::seconds
-  double waiting = 0;         ///< before workers could start: for other devices of the host
+  double waiting = 0;         ///< for other devices of the host, or for the turns of another build
   bool operator==(const PassTime&) const = default;
 };
 

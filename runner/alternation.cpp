@@ -61,11 +61,17 @@ void Alternation::part(Side side) {
   changed_.notify_all();
 }
 
-void Alternation::leave(Side side) {
+void Alternation::leave(Side side, bool has_failed) {
   part(side);
   const std::scoped_lock lock(mutex_);
   of(side).has_left = true;
+  of(side).has_failed = has_failed;
   changed_.notify_all();
+}
+
+bool Alternation::other_failed(Side side) {
+  const std::scoped_lock lock(mutex_);
+  return of(other(side)).has_failed;
 }
 
 void Alternation::Turn::change() {

@@ -21,7 +21,8 @@ namespace mprof {
 class Alternation {
  public:
   enum class Side : std::size_t { baseline, candidate };
-  /// Where a side is in the schedule, which is the same for both; ascending.
+  /// Where a side is in the schedule, which is the same for both; ascending, except for cases that run once
+  /// more, alone.
   using Step = std::uint64_t;
 
   /// Waits until the other side is at this step as well, or beyond it. Not to be called in a turn.
@@ -36,8 +37,10 @@ class Alternation {
   [[nodiscard]] bool wants_another(Side side);
   /// The side is done with the case, however it ended.
   void part(Side side);
-  /// The side measures nothing more: the other one goes on alone.
-  void leave(Side side);
+  /// The side measures nothing more: the other one goes on alone, or stops where this one failed.
+  void leave(Side side, bool has_failed);
+  /// Whether the other side failed: what is left of this one has nothing to be compared with.
+  [[nodiscard]] bool other_failed(Side side);
 
   /// The right to work, held for as long as it lives.
   class Turn {
@@ -62,6 +65,7 @@ class Alternation {
     Step step = 0;
     bool samples = false;  ///< the case of that step
     bool has_left = false;
+    bool has_failed = false;
     std::optional<Ending> ending{};
   };
   [[nodiscard]] Place& of(Side side) { return places_[static_cast<std::size_t>(side)]; }

@@ -126,7 +126,7 @@ class Coordinator {
 
   ~Coordinator() {
     say_timed();
-    if (context_.alternation != nullptr) context_.alternation->leave(context_.side);
+    if (context_.alternation != nullptr) context_.alternation->leave(context_.side, !has_finished_);
   }
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
@@ -278,6 +278,8 @@ class Coordinator {
     const HostTurn turn(context_.host, needs_host(assignment.pass, current(assignment)));
     note_waiting(assignment.pass, asked);
     if (is_out_of_time()) return Outcome::out_of_time;
+    if (context_.alternation != nullptr && context_.alternation->other_failed(context_.side))
+      return Outcome::interrupted;
     started_ = context_.clock.now();
     const Outcome outcome = run_worker(assignment);
     PassTime& spent = spent_on(assignment.pass);
@@ -317,7 +319,7 @@ class Coordinator {
   }
 
   /// Answers a worker that waits because it takes turns. Returns how long the other side had its turn, s. A
-  /// worker that has none is stopped with all of its threads and children, so that nothing of it works.
+  /// worker that has none is stopped with its process group, so that no thread of it works.
   double change_turns(Process& worker, Alternation::Turn& turn, const Message& message,
                       const Assignment& assignment) {
     const double since = context_.clock.now();
@@ -340,6 +342,8 @@ class Coordinator {
   Outcome run_worker(Assignment& assignment) {
     if (context_.alternation != nullptr) context_.alternation->arrive(context_.side, step_of(assignment));
     std::optional<Alternation::Turn> turn = own_turn();
+    if (turn) spent_on(assignment.pass).waiting += context_.clock.now() - started_;
+    started_ = context_.clock.now();
     const bool is_traced = assignment.pass == Pass::trace;
     const auto calls = is_traced ? std::make_unique<TemporaryFolder>("mprof-calls") : nullptr;
     const StraysEnd with_worker;
@@ -379,6 +383,7 @@ class Coordinator {
         const double waited = change_turns(worker, *turn, message, assignment);
         spent_on(assignment.pass).waiting += waited;
         deadline += waited;
+        started_ += waited;
         begun_ += waited;
       }
     }
@@ -583,6 +588,7 @@ class Coordinator {
 
   void finish(RunState state) {
     disown_what_was_changed();
+    has_finished_ = true;
     run_.state = state;
     run_.finished = utc_now();
     context_.directory.save(run_);
@@ -595,6 +601,7 @@ class Coordinator {
   std::vector<double> costs_{};  ///< expected of each case
   double left_ = 0;              ///< of them, for the tasks that are not through
   bool said_timed_ = false;
+  bool has_finished_ = false;
   Alternation::Step task_ = 0;                                   ///< counted from 1
   std::unordered_map<std::size_t, Alternation::Step> places_{};  ///< of the cases in the task
   std::vector<std::size_t> to_run_alone_{};                      ///< cases of the task that is measured

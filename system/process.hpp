@@ -43,8 +43,8 @@ class Process {
   /// The same for so many bytes, whatever they are; `line` has them.
   [[nodiscard]] Event next_bytes(std::size_t count, const Clock& clock, std::optional<double> deadline,
                                  int interrupt_fd);
-  /// More of an open standard input. It is sent now, or while next() waits. What a child that
-  /// has ended would have read is lost.
+  /// More of an open standard input. It is sent now, or while next() waits. If the child has ended,
+  /// the text is dropped.
   void tell(std::string_view text);
   /// Stops its whole process group until resume(). kill() ends it meanwhile as well.
   void pause() noexcept;

@@ -32,7 +32,7 @@ class Sampled {
       turns += static_cast<char>(std::toupper(name));  // what follows the samples
       alternation_.part(side);
     }
-    alternation_.leave(side);
+    alternation_.leave(side, false);
   }
 
   /// Of the baseline and the candidate.
@@ -78,7 +78,7 @@ TEST(Alternation, ASideAtALaterCaseIsNotWaitedFor) {
   EXPECT_TRUE(alternation.wants_another(Side::candidate));
   alternation.note(Side::candidate, Ending::confidence);
   EXPECT_FALSE(alternation.wants_another(Side::candidate));
-  alternation.leave(Side::candidate);
+  alternation.leave(Side::candidate, false);
 }
 
 TEST(Alternation, ACaseThatEndsEarlyLeavesTheOtherAlone) {

@@ -209,7 +209,10 @@ TEST_F(CoordinatorTest, TwoRunsInTurnsHaveASampleOfTheOtherBesideEachOfTheirs) {
   }
   EXPECT_EQ(result(candidate, "fake/crash", 2).status, Status::crashed);
   EXPECT_EQ(result(candidate, "fake/crash", 3).status, Status::ok);
-  EXPECT_GT(candidate.spent[0].waiting, 0.05) << "the other side's slow variant had its turns meanwhile";
+  const PassTime& spent = candidate.spent[0];
+  EXPECT_GT(spent.waiting, 0.05) << "the other side's slow variant had its turns meanwhile";
+  EXPECT_GE(spent.seconds, spent.starting + spent.loading + spent.measuring)
+      << "and none of that is in these";
 }
 
 /// A command whose cases are over at once for one side alone.
@@ -221,6 +224,27 @@ TEST_F(CoordinatorTest, ASideWhoseWorkersEndDoesNotHoldUpTheOther) {
                       {test_worker, directory, steady_clock(), silent});
   for (const Case& c : candidate.cases) EXPECT_EQ(c.passes[0].status, Status::ok) << c.passes[0].reason;
   for (const Case& c : baseline.cases) EXPECT_EQ(c.passes[0].status, Status::crashed);
+}
+
+/// Throws when it is told of the first case that ends.
+class Failing final : public Progress {
+ public:
+  void case_ends(const Case& /*c*/, const PassResult& /*result*/) override {
+    throw Error(ExitCode::environment, "the disk is full");
+  }
+};
+
+TEST_F(CoordinatorTest, ASideThatFailsStopsTheOther) {
+  mprof::Run candidate = run_of({"fake/slow"}), baseline = candidate;
+  candidate.plan.rounds = baseline.plan.rounds = 50;
+  ResultDirectory other(temporary.path() / "baseline", ResultDirectory::Mode::create);
+  Failing failing;
+  EXPECT_THROW(coordinate_in_turns(baseline, {test_worker, other, steady_clock(), failing}, candidate,
+                                   {test_worker, directory, steady_clock(), failing}),
+               Error);
+  for (const mprof::Run* const run : {&baseline, &candidate}) {
+    for (const Case& c : run->cases) EXPECT_LT(rounds_of(c.passes[0]), 5U) << "of 50";
+  }
 }
 
 TEST(WorkerProcess, IsToldMoreAndStopsWhileItHasNoTurn) {

@@ -385,6 +385,12 @@ TEST_F(Measure, InTurnsTheOtherSideSaysWhenThereAreEnoughSamplesAndItsTimeIsNobo
   EXPECT_LT(result.seconds, 5 * seconds) << "the turns of the other took 1500 s";
 }
 
+TEST_F(Measure, InTurnsTheOtherSidesTimeIsTheReasonWhereItEndedSampling) {
+  most_in_turn = 2;
+  plan.stopping = {5, 100, 1000, 1e-9};
+  EXPECT_EQ(timing(steady()).sampling->ended_by, Ending::seconds);
+}
+
 TEST_F(Measure, InTurnsDisturbedSamplesAreNotTakenAgain) {
   CollectorKinds kinds;
   int disturbed = 9;
