@@ -204,8 +204,9 @@ Sandbox::Sandbox(const SandboxLimits& limits, const Clock& clock) : limits_(limi
 }
 
 std::vector<std::string> Sandbox::command(const SandboxView& view) const {
-  std::vector<std::string> words{bwrap_,          "--unshare-all", "--die-with-parent",
-                                 "--new-session", "--cap-drop",    "ALL"};
+  // bwrap itself stays in the sandbox as process 1, whose variables everything in there can read.
+  std::vector<std::string> words{"/usr/bin/env",      "-i",            bwrap_,       "--unshare-all",
+                                 "--die-with-parent", "--new-session", "--cap-drop", "ALL"};
   add_system(words);
   add_devices(words);
   std::vector<fs::path> readable = view.readable;

@@ -33,12 +33,15 @@ test("a file writes nowhere, and reads no secret", { skip }, (t) => {
   const places = [join(home, "written"), join(folder, "written"), join(out, "written"), "/usr/written", "/etc/written", "/opt/written", "/written"];
   const secrets = [join(home, "secret"), join(folder, "solution.txt"), "/etc/passwd", "/etc/shadow", "/proc/1/environ"];
   const top = `#include <fstream>
+    #include <iterator>
     #include <string>
     static const int tried = [] {
       for (const char* place : {${places.map((place) => JSON.stringify(place)).join(", ")}}) std::ofstream(place) << "x";
       for (const char* secret : {${secrets.map((secret) => JSON.stringify(secret)).join(", ")}}) {
-        std::ifstream file(secret); std::string text(4000, ' '); file.read(text.data(), 4000); text.resize(file.gcount());
-        std::fprintf(stderr, "%s has %zu: %s\\n", secret, text.size(), text.substr(0, 100).c_str());
+        std::ifstream file(secret); std::string text((std::istreambuf_iterator<char>(file)), {});
+        std::replace(text.begin(), text.end(), '\\0', '\\n');
+        const std::size_t at = text.find("planted-secret");
+        std::fprintf(stderr, "%s has %zu: %s\\n", secret, text.size(), at == std::string::npos ? text.substr(0, 100).c_str() : text.substr(at, 16).c_str());
       }
       if (const char* token = std::getenv("PLANTED_TOKEN")) std::fprintf(stderr, "token %s\\n", token);
       return 0;
