@@ -2,6 +2,7 @@
 #include "serve/judge/hand_ins.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -45,9 +46,24 @@ std::vector<fs::path> sources_in(const fs::path& folder) {
   return files;
 }
 
-/// In its folder, by its name there.
-void add(std::vector<HandIn>& hand_ins, std::string name, const fs::path& file) {
-  hand_ins.push_back({std::move(name), file});
+/// Why it cannot have a folder in --out; empty: it can. A file `...cpp` would have the folder above.
+std::string why_not_called(const std::string& name) {
+  constexpr std::array<std::string_view, 4> taken{".", "..", "class.json", "class.html"};
+  if (std::ranges::find(taken, name) == taken.end()) return "";
+  return fmt::format("a hand-in cannot be called {}, because --out has that already: rename it", name);
+}
+
+void add(std::vector<HandIn>& hand_ins, const std::string& name, const fs::path& file) {
+  hand_ins.push_back({.name = name, .file = file, .refused = why_not_called(name)});
+}
+
+/// Empty where it cannot be read: the answer about it says why.
+std::string text_of(const fs::path& file) {
+  try {
+    return read_file(file, largest_source);
+  } catch (const Error&) {
+    return "";
+  }
 }
 
 std::vector<std::string> command_for(const HandIn& hand_in, const ClassRequest& request) {
@@ -82,7 +98,8 @@ std::string report_of(const HandIn& hand_in, const ClassRequest& request) {
 }
 
 JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
-  JudgedHandIn result{.hand_in = hand_in};
+  JudgedHandIn result{.hand_in = hand_in, .failure = hand_in.refused};
+  if (!hand_in.refused.empty()) return result;
   const double start = request.clock.now();
   const StraysEnd with_process;
   Process process(command_for(hand_in, request), "");
@@ -96,11 +113,10 @@ JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
     result.failure = fmt::format("judging it took longer than {:g} s", request.limit);
   process.kill();
   if (result.answer.is_null() && result.failure.empty()) {
-    const std::string how = process.how_it_ended();
     const std::string words = tamed(process.last_words(), 1000);
-    constexpr std::string_view environment = "exit code 5";
-    if (how == environment) throw Error(ExitCode::environment, words);
-    result.failure = words.empty() ? how : words;
+    result.failure = words.empty() ? process.how_it_ended() : words;
+    const bool was_interrupted = process.exit_code() == static_cast<int>(ExitCode::interrupted);
+    if (was_interrupted) throw Error(ExitCode::interrupted, "interrupted");
   }
   result.seconds = request.clock.now() - start;
   result.report = report_of(hand_in, request);
@@ -251,12 +267,12 @@ ClassJudgement judge_class(const ClassRequest& request) {
     try {
       judgement.judged.push_back(judged(hand_in, request));
     } catch (const Error& error) {
-      if (error.code() != ExitCode::interrupted) throw;
-      judgement.was_interrupted = true;
-      break;
+      judgement.was_interrupted = error.code() == ExitCode::interrupted;
+      if (judgement.was_interrupted) break;
+      judgement.judged.push_back({.hand_in = hand_in, .failure = tamed(error.what(), 1000)});
     }
     request.on_judged(judgement.judged.back());
-    texts.push_back(read_file(hand_in.file, largest_source));
+    texts.push_back(hand_in.refused.empty() ? text_of(hand_in.file) : "");
   }
   const std::string starter = request.starter.empty() ? "" : read_file(request.starter, largest_source);
   judgement.alike = alike_pairs(texts, starter);

@@ -19,11 +19,11 @@ namespace mprof {
 struct HandIn {
   std::string name{};  ///< of its folder, or of its file without the ending
   std::filesystem::path file{};
+  std::string refused{};  ///< why it is not judged; empty: it is
 };
 
 /// The sources in a folder, and the one source in each of its folders, in the order of their names; not
-/// `starter`. Throws Error(usage) where the folder has no
-/// hand-in.
+/// `starter`. Throws Error(usage) where the folder has no hand-in.
 [[nodiscard]] std::vector<HandIn> find_hand_ins(const std::filesystem::path& folder,
                                                 const std::filesystem::path& starter);
 
@@ -52,7 +52,7 @@ struct ClassJudgement {
   bool was_interrupted = false;
 };
 
-/// Throws Error(environment) for what the machine lacks for all of them.
+/// What goes wrong with one hand-in is in its answer, and the others are judged all the same.
 [[nodiscard]] ClassJudgement judge_class(const ClassRequest& request);
 
 /// What docs/formats/judge-json.md describes as the class.

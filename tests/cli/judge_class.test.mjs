@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Points, Gradescope's file, and a folder of hand-ins.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { skip, validate, variant } from "./judging.mjs";
@@ -70,6 +70,26 @@ test("a class is judged one by one, within seconds, and copies are named", { ski
   const reports = Object.fromEntries(all.hand_ins.map((one) => [one.name, one.report]));
   assert.deepEqual([reports.ann, reports.carl], [join("ann", "B", "milestone.html"), null]);
   assert.match(readFileSync(join(folder, "class", reports.ann), "utf8"), /elementwise\/ann|ann/);
+});
+
+test("a hand-in that cannot be judged costs no other its answer", { skip }, (t) => {
+  const folder = temporary(t), hand_ins = join(folder, "hand-ins");
+  mkdirSync(hand_ins);
+  const broken = "int nothing = undeclared;";
+  writeFileSync(join(hand_ins, "ann.cpp"), broken);
+  writeFileSync(join(hand_ins, "big.cpp"), `${broken}\n//${" ".repeat(4 << 20)}`);
+  writeFileSync(join(hand_ins, "cuda.cu"), broken);
+  for (const name of ["class.json.cpp", "class.html.cpp", "...cpp"]) writeFileSync(join(hand_ins, name), broken);
+  const { code, err } = mprof(["judge", "hand-ins", "--against", "elementwise/cpu_naive", "--out", "class", "--limit", "300", ...small],
+    { cwd: folder, env: { PATH: "/usr/bin:/bin", CUDA_HOME: "", CUDA_PATH: "" } });
+  assert.equal(code, 0, err);
+  const of = Object.fromEntries(read_json(folder, "class", "class.json").hand_ins.map((one) => [one.name, one]));
+  assert.deepEqual(Object.keys(of), ["..", "ann", "big", "class.html", "class.json", "cuda"]);
+  assert.equal(of.ann.judgement.status, "compile_failed");
+  assert.match(of.big.failure, /big\.cpp/);
+  assert.match(of.cuda.failure ?? of.cuda.judgement.status, /needs nvcc|compile_failed/);
+  for (const name of ["..", "class.json", "class.html"]) assert.match(of[name].failure, /cannot be called .* rename it/);
+  assert.deepEqual(readdirSync(folder).sort(), ["class", "hand-ins"], "nothing is written outside of --out");
 });
 
 test("a folder without a hand-in, two of one name, and one without --out are refused", (t) => {
