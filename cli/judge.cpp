@@ -14,6 +14,7 @@
 #include "cli/judge_request.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
+#include "serve/judge/against.hpp"
 #include "serve/judge/hand_ins.hpp"
 #include "serve/judge/judgement_json.hpp"
 #include "serve/judge/score.hpp"
@@ -54,6 +55,7 @@ int judge_folder(const Arguments& arguments) {
   const std::filesystem::path out = arguments.text("out");
   if (out.empty())
     throw Error(ExitCode::usage, "A folder of hand-ins needs --out DIR: each hand-in gets a folder there.");
+  require_against(arguments.text("against"), {}, Registry::instance());
   static_cast<void>(judge_sandbox(arguments));  // before the first one is judged
   const Interrupts interrupts;
   const ClassJudgement judgement = judge_class(class_request(arguments, interrupts.fd()));

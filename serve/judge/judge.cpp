@@ -23,6 +23,7 @@
 #include "runner/session/turns.hpp"
 #include "runner/source/sources.hpp"
 #include "runner/worker.hpp"
+#include "serve/judge/against.hpp"
 #include "serve/judge/causes.hpp"
 #include "serve/judge/memcheck.hpp"
 #include "serve/judge/session.hpp"
@@ -683,6 +684,7 @@ class Judging {
 }  // namespace
 
 Judgement judge_file(const JudgeRequest& request, const JudgeContext& context) {
+  require_against(request.against, request.file, context.registry);
   return Judging(request, context).judge();
 }
 

@@ -100,6 +100,19 @@ test("without bwrap a file is refused, unless --no-sandbox says so", { skip: exi
   assert.equal(answer.status, "right");
 });
 
+test("a variant to compare with that is not there is the fault of whoever names it", (t) => {
+  const folder = temporary(t);
+  mkdirSync(join(folder, "class"));
+  for (const name of ["mine.cpp", join("class", "ann.cpp")]) writeFileSync(join(folder, name), "int nothing = undeclared;");
+  for (const [against, near] of [["elementwise/cpu_naiv", "elementwise/cpu_naive"], ["cpu_naiv", "cpu_naive"]]) {
+    for (const args of [["mine.cpp"], ["class", "--out", "out"]]) {
+      const { code, err } = mprof(["judge", ...args, "--against", against, "--no-sandbox"], { cwd: folder });
+      assert.equal(code, 2, err);
+      assert.match(err, new RegExp(`--against ${against}: there is no such variant\\. Did you mean ${near}`));
+    }
+  }
+});
+
 test("a convolution is judged by its layers", { skip: conv_skip }, (t) => {
   const folder = temporary(t);
   assert.equal(mprof(["new", "variant", "mine.cpp", "--family", "conv"], { cwd: folder }).code, 0);

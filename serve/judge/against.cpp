@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "serve/judge/against.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "runner/source/family_folder.hpp"
+#include "system/error.hpp"
+#include "system/suggest.hpp"
+
+namespace mprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names of variants of the user's own family.
+std::vector<std::string> names_beside(const fs::path& file) {
+  std::vector<std::string> names;
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (file.empty() || !family_file(folder)) return names;
+  for (const fs::path& variant : read_family_folder(folder).variants) names.push_back(variant_name(variant));
+  return names;
+}
+
+}  // namespace
+
+void require_against(const std::string& against, const fs::path& file, const Registry& registry) {
+  if (against.empty() || registry.variant(against) != nullptr) return;
+  const std::string name = against.substr(against.rfind('/') + 1);
+  if (std::ranges::count(names_beside(file), name) > 0) return;
+  std::vector<std::string> known;
+  for (const RegisteredVariant* variant : registry.variants()) known.push_back(variant->info.id);
+  const bool is_name = against.find('/') == std::string::npos;
+  const auto ends_so = [&](const std::string& id) { return id.ends_with("/" + against); };
+  if (is_name && std::ranges::any_of(known, ends_so)) return;
+  if (is_name)
+    for (std::string& id : known) id.erase(0, id.find('/') + 1);
+  throw Error(ExitCode::usage,
+              fmt::format("--against {}: there is no such variant.{} `mprof list` shows them all.", against,
+                          did_you_mean(against, known)));
+}
+
+}  // namespace mprof

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "kernels/registry.hpp"
+
+namespace mprof {
+
+/// Whether --against names a variant, before anything is compiled: by its id, or by what stands behind the
+/// family in an id. A source beside `file` may be meant where a family of the user's own lies there; `file`:
+/// empty for none. Throws Error(usage) with what is spelled like it.
+void require_against(const std::string& against, const std::filesystem::path& file, const Registry& registry);
+
+}  // namespace mprof
