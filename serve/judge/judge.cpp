@@ -456,6 +456,7 @@ class Judging {
 
   /// One block of the session, in which each of the three runs twice.
   bool run_block() {
+    ++blocks_;
     try {
       if (turns_->run_block()) return has_times();
       throw Error(ExitCode::interrupted, "interrupted");
@@ -469,9 +470,14 @@ class Judging {
     }
   }
 
-  /// Whether what the worker says are times: something may have written them in its place.
+  /// Whether what the worker says are times, and all of them: something may have written them in its place.
   bool has_times() {
-    const PassResult& timing = *find_pass(turns_->arms()[1].run.cases.at(0), Pass::timing);
+    const Case& of_file = turns_->arms()[1].run.cases.at(0);
+    const PassResult& timing = *find_pass(of_file, Pass::timing);
+    if (const std::string missing = missing_time(of_file); !missing.empty()) {
+      judgement_.suspicions.push_back({"worker", missing, ""});
+      return fail(JudgeStatus::suspect, "its worker reported no time of something that it ran");
+    }
     for (const Measurement& row : timing.measurements) {
       const bool is_time =
           row.metric == "op_time" || row.metric == "group_time" || row.metric == "total_time";
@@ -593,7 +599,7 @@ class Judging {
 
   bool rounds() {
     const auto has_time = [&] { return context_.clock.now() - started_ < request_.budget; };
-    while (session_.blocks < most_blocks() && (session_.blocks < 2 || has_time())) {
+    while (blocks_ < most_blocks() && (blocks_ < 2 || has_time())) {
       if (!run_block()) return false;
       take_session();
       if (is_look(session_.blocks) && session_.told()) break;
@@ -677,6 +683,7 @@ class Judging {
   double started_ = 0;
   std::unique_ptr<Turns> turns_{};
   Session session_{};
+  std::size_t blocks_ = 0;  ///< that were run, whatever they gave
   ExtraPass extra_{};
   std::string skipped_because_{};
 };

@@ -113,8 +113,8 @@ test("a file that fills the memory is ended, and the answer says so", { skip: ru
   }
 });
 
-/** Takes the token of its job from the memory of its process, and writes a result with the times that it would like to have. */
-const forger = `#include <dirent.h>
+/** Takes the token of its job from the memory of its process, and writes a result with the times that it would like to have: these rows. */
+const forger_of = (...names) => `#include <dirent.h>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -153,8 +153,8 @@ static void forge() {
           << "\\"verification\\":[{\\"op\\":\\"map\\",\\"passed\\":true,\\"relative_l2\\":1e-8,\\"max_error\\":1e-7,\\"tolerance\\":1e-4,\\"elements\\":36864,\\"non_finite\\":0,\\"never_written\\":0}],"
           << "\\"sampling\\":{\\"warmups\\":1,\\"samples\\":7,\\"ended_by\\":\\"samples\\",\\"relative_half_width\\":0.001},"
           << "\\"measurements\\":[";
-  const char* rows[][2] = {{"op_time", "map"}, {"group_time", "map"}, {"total_time", ""}};
-  for (int i = 0; i < 3; ++i) message << (i ? "," : "") << "{\\"metric\\":\\"" << rows[i][0] << "\\"" << (rows[i][1][0] ? std::string(",\\"op\\":\\"") + rows[i][1] + "\\"" : "") << ",\\"source\\":\\"measured\\",\\"samples\\":[" << times << "]}";
+  const char* rows[][2] = {${names.map(([metric, op]) => `{"${metric}", "${op}"}`).join(", ")}};
+  for (int i = 0; i < ${names.length}; ++i) message << (i ? "," : "") << "{\\"metric\\":\\"" << rows[i][0] << "\\"" << (rows[i][1][0] ? std::string(",\\"op\\":\\"") + rows[i][1] + "\\"" : "") << ",\\"source\\":\\"measured\\",\\"samples\\":[" << times << "]}";
   message << "]}}\\n";
   for (int fd = 3; fd < 20; ++fd) {
     struct stat s {};
@@ -164,6 +164,7 @@ static void forge() {
   ::_exit(0);
 }
 `;
+const op_rows = [["op_time", "map"], ["group_time", "map"]], forger = forger_of(...op_rows, ["total_time", ""]);
 
 test("a file that forges the result of its timing is suspect by mprof's own clock, or ends where it found no token", { skip }, (t) => {
   const slow = "::usleep(150000); compute();"; // so that what it claims to save is more than any clock needs to tell
@@ -171,4 +172,13 @@ test("a file that forges the result of its timing is suspect by mprof's own cloc
   without_time(answer);
   if (answer.status === "suspect") assert.equal(answer.suspicions[0].check, "own_clock", JSON.stringify(answer));
   else assert.match(answer.reason, /it does not hold the token that this worker was given/);
+});
+
+test("a forged result without the time of the whole, or of an op, ends the judgement", { skip }, (t) => {
+  for (const rows of [op_rows, [["total_time", ""]]]) {
+    const { answer } = judge(t, variant({ top: forger_of(...rows), forward: "compute(); forge();" }));
+    without_time(answer);
+    if (answer.status === "suspect") assert.match(answer.suspicions[0].seen, /^a round has no time of /, JSON.stringify(answer));
+    else assert.match(answer.reason, /it does not hold the token that this worker was given/);
+  }
 });
