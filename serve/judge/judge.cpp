@@ -513,7 +513,8 @@ class Judging {
     double by_ops = 0;
     for (const JudgedTime& time : judgement_.times) by_ops += time.op.empty() ? 0 : saved(time);
     const double elsewhere = spent_elsewhere();
-    if (by_ops > 0 && elsewhere > by_ops / 2) {
+    const bool gives_back = by_ops > 0 && elsewhere > by_ops / 2;
+    if (gives_back && judgement_.device == "cpu") {
       judgement_.suspicions.push_back(
           {"whole", fmt::format("its ops save {:.3g} s by their times", by_ops),
            fmt::format("outside of them an execution takes {:.3g} s longer", elsewhere)});
@@ -521,9 +522,11 @@ class Judging {
                   "its ops save what the whole execution spends again: it works where its op times do not "
                   "count it");
     }
+    // A GPU's file may prepare as long as it likes. Its ops' times are then not what this clock can confirm.
+    if (gives_back) judgement_.headline = static_cast<std::size_t>(whole - judgement_.times.begin());
     if (!judgement_.own_clock) return true;
     OwnClock& own = *judgement_.own_clock;
-    own.claimed = std::max(saved(*whole), by_ops);
+    own.claimed = gives_back ? saved(*whole) : claimed_saving(saved(*whole), by_ops);
     if (!own.contradicts()) return true;
     judgement_.suspicions.push_back(
         {"own_clock", fmt::format("its worker claims to save {:.3g} s in an execution", *own.claimed),
@@ -537,11 +540,9 @@ class Judging {
   }
 
   /// How much longer an execution of the file takes outside of its ops than one of the other side, s: what
-  /// lies between the rounds of both. 0 where they lie no further apart than each side's own rounds do, and
-  /// of a GPU's ops, whose work a trace looks for.
+  /// lies between the rounds of both. 0 where they lie no further apart than each side's own rounds do.
   [[nodiscard]] double spent_elsewhere() const {
     constexpr double least = 20e-6;  // s
-    if (judgement_.device != "cpu") return 0;
     std::vector<double> of_file, of_others;
     for (std::size_t i = 0; i < turns_->arms().size(); ++i)
       std::ranges::copy(outside_of_ops(turns_->arms()[i].run.cases.at(0)),

@@ -48,6 +48,10 @@ bool OwnClock::contradicts() const {
   return claimed && *claimed > 0 && high < share_to_confirm * *claimed;
 }
 
+double claimed_saving(double whole, double by_ops) {
+  return std::max(whole, by_ops / 2);
+}
+
 double Judgement::score() const {
   double sum = 0;
   for (const ScoreItem& item : items) sum += item.points;

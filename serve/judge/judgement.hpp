@@ -61,6 +61,10 @@ struct OwnClock {
   [[nodiscard]] bool confirms() const { return low > 0 || high < 0; }
 };
 
+/// What a file claims to save in an execution, s: what the whole of it saves, and at least half of what its
+/// ops save by their times. It may spend the other half on what it prepares.
+[[nodiscard]] double claimed_saving(double whole, double by_ops);
+
 /// What makes a file suspect.
 struct Suspicion {
   std::string check{};  ///< which check: "own_clock", "whole", "worker", "trace", "counters"
@@ -111,7 +115,7 @@ struct Judgement {
   std::string variant{}, family{}, device{}, against{}, problem{}, small_problem{};
   std::optional<Verdict> verdict{};  ///< only of what is right and was timed
   std::vector<JudgedTime> times{};
-  std::size_t headline = 0;  ///< the time that stands for all: of the op that takes the longest
+  std::size_t headline = 0;  ///< the time that stands for all: of the op that takes the longest, or the whole
   std::size_t blocks = 0;
   bool is_clearly_slower = false;  ///< a quick round was enough
   std::size_t outputs = 0;         ///< that were compared by this process

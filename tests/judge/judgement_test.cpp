@@ -43,6 +43,20 @@ TEST(OwnClock, ContradictsWhatItDoesNotAllow) {
   EXPECT_TRUE(clock.confirms());
 }
 
+TEST(OwnClock, AllowsWhatAFileSpendsOnPreparing) {
+  // 20 ms saved by its ops, 9 ms of them spent again in prepare().
+  OwnClock clock{.executions = 5, .low = 0.0105, .high = 0.0115};
+  clock.claimed = claimed_saving(0.011, 0.020);
+  EXPECT_FALSE(clock.contradicts());
+  clock.claimed = claimed_saving(0.020, 0.020);
+  EXPECT_TRUE(clock.contradicts()) << "the whole is said to save all of it";
+  clock.low = -0.001;
+  clock.high = 0.001;
+  clock.claimed = claimed_saving(0, 0.020);
+  EXPECT_TRUE(clock.contradicts()) << "nothing is saved of what its ops are said to save";
+  EXPECT_DOUBLE_EQ(claimed_saving(-0.01, -0.02), -0.01);
+}
+
 TEST(ExitCodeOfAJudgement, TellsRightSlowerAndTheRest) {
   Judgement judgement = right(2);
   EXPECT_EQ(exit_code_of(judgement), 0);
