@@ -12,7 +12,6 @@
 
 #include "runner/survey.hpp"
 #include "system/error.hpp"
-#include "system/strays.hpp"
 
 namespace mprof {
 namespace {

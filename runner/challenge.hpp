@@ -11,6 +11,7 @@
 #include "runner/protocol.hpp"
 #include "system/clock.hpp"
 #include "system/process.hpp"
+#include "system/strays.hpp"
 
 /// Executions that a worker cannot forge. Their inputs are drawn by a seed that this process chooses when the
 /// variant has been loaded. Their outputs come here as bits, and this process compares them with its own
@@ -45,6 +46,10 @@ class ChallengedWorker {
   /// One execution on inputs drawn by `seed`. Which items are compared is drawn by `items_seed`, of which the
   /// worker hears nothing. After a result that is not ok the worker is gone. Throws Error(interrupted).
   [[nodiscard]] ChallengeResult ask(std::uint64_t seed, std::uint64_t items_seed);
+
+  /// Stops it and all that it has started until resume(), while another one is asked.
+  void pause() noexcept { stop_tree(process_.id()); }
+  void resume() noexcept { resume_tree(process_.id()); }
 
   /// The end of what the worker printed; at most 2 KiB.
   [[nodiscard]] std::string last_words() { return process_.last_words(); }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -43,6 +44,25 @@ void reap(pid_t child) {
   }
 }
 
+/// The letter that the kernel has for its state; 0: it is gone.
+char state_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name = text.rfind(") ");  // it may hold anything
+  return name == std::string::npos || name + 2 >= text.size() ? '\0' : text[name + 2];
+}
+
+/// A process and all below it, up to so many: what forks without end is faster than anybody who counts.
+std::vector<pid_t> tree_of(pid_t process) {
+  constexpr std::size_t most = 10'000;
+  std::vector<pid_t> all{process};
+  for (std::size_t i = 0; i < all.size() && all.size() < most; ++i) {
+    for (const pid_t child : children_of(all[i])) all.push_back(child);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<pid_t> children_of(pid_t process) {
@@ -54,6 +74,26 @@ std::vector<pid_t> children_of(pid_t process) {
     for (pid_t child = 0; list >> child;) all.push_back(child);
   }
   return all;
+}
+
+void stop_tree(pid_t process) noexcept {
+  constexpr std::string_view at_rest("TtZX\0", 5);  // stopped, or ended
+  constexpr int most_tries = 200;
+  constexpr useconds_t pause = 1000;
+  for (int i = 0; i < most_tries; ++i) {
+    bool is_running = false;
+    for (const pid_t one : tree_of(process)) {
+      if (at_rest.find(state_of(one)) != std::string_view::npos) continue;
+      is_running = true;
+      ::kill(one, SIGSTOP);
+    }
+    if (!is_running) return;
+    ::usleep(pause);
+  }
+}
+
+void resume_tree(pid_t process) noexcept {
+  for (const pid_t one : tree_of(process)) ::kill(one, SIGCONT);
 }
 
 void adopt_strays() {

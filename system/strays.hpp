@@ -13,6 +13,11 @@ namespace mprof {
 /// The children of all threads of a process, also ended ones that nobody has waited for.
 [[nodiscard]] std::vector<pid_t> children_of(pid_t process);
 
+/// Stops a process and all below it, in whatever group or session they are, until resume_tree(). Returns when
+/// none of them runs any more, or when they start new ones faster than that.
+void stop_tree(pid_t process) noexcept;
+void resume_tree(pid_t process) noexcept;
+
 /// From now on descendants whose parent ends become children of this process, so that end_strays() finds
 /// them. Not where this process has children already: a script that became mprof by exec started those.
 void adopt_strays();

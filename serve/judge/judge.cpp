@@ -412,7 +412,8 @@ class Judging {
     return true;
   }
 
-  /// Executions of both on inputs that nobody knew, by this process's clock.
+  /// Executions of both on inputs that nobody knew, by this process's clock. While one of them runs, the
+  /// other and all of its threads stand still.
   bool is_right_in_full() {
     const Problem problem = arms_[1].run.cases.at(0).key.problem;
     const std::unique_ptr<Workload> workload = own_workload(problem);
@@ -429,8 +430,12 @@ class Judging {
       if (i > fewest_own && context_.clock.now() >= until) break;
       const bool is_first = (secrets_.next() & 1U) == 0;
       ChallengeResult of[2];
-      for (const bool turn : {is_first, !is_first})
-        of[turn ? 0 : 1] = (turn ? file : baseline).ask(secrets_.next(), secrets_.next());
+      for (const bool turn : {is_first, !is_first}) {
+        ChallengedWorker &asked = turn ? file : baseline, &other = turn ? baseline : file;
+        other.pause();
+        of[turn ? 0 : 1] = asked.ask(secrets_.next(), secrets_.next());
+        other.resume();
+      }
       heard(file.last_words());
       if (of[0].status != Status::ok) return fail(status_of(of[0].status), of[0].reason);
       if (of[1].status != Status::ok)

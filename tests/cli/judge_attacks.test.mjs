@@ -113,6 +113,16 @@ test("a file that fills the memory is ended, and the answer says so", { skip: ru
   }
 });
 
+test("a file stands still with all that it has started while the baseline is timed", { skip }, (t) => {
+  const top = `#include <csignal>
+    static volatile std::sig_atomic_t resumed = 0;
+    static const auto before = std::signal(SIGCONT, [](int) { resumed = resumed + 1; });`;
+  const { answer } = judge(t, variant({ top, forward: 'compute(); std::fprintf(stderr, "resumed %d\\n", int(resumed));' }), ["--timeout", "120"]);
+  const counts = [...answer.untrusted_output.matchAll(/resumed (\d+)/g)].map((found) => Number(found[1]));
+  // Once for each turn of the baseline, but for one before it was loaded.
+  assert.ok(Math.max(...counts) >= answer.own_clock.executions - 1, answer.untrusted_output);
+});
+
 /** Takes the token of its job from the memory of its process, and writes a result with the times that it would like to have: these rows. */
 const forger_of = (...names) => `#include <dirent.h>
 #include <fstream>
