@@ -55,6 +55,11 @@ int judge_folder(const Arguments& arguments) {
   const std::filesystem::path out = arguments.text("out");
   if (out.empty())
     throw Error(ExitCode::usage, "A folder of hand-ins needs --out DIR: each hand-in gets a folder there.");
+  if (!arguments.given("against"))
+    throw Error(
+        ExitCode::usage,
+        "A folder of hand-ins needs --against ID: all are compared with one variant, and none chooses "
+        "its own (`mprof list`).");
   require_against(arguments.text("against"), {}, Registry::instance());
   static_cast<void>(judge_sandbox(arguments));  // before the first one is judged
   const Interrupts interrupts;
@@ -94,7 +99,7 @@ Verb judge_verb() {
               "hand-ins is judged one after another, with a page about all of them in --out.",
           .examples = {{"mprof judge my_idea.cpp", "is it right, and how fast is it?"},
                        {"mprof judge my_idea.cu --json --max-bytes 4096", "the same for a program"},
-                       {"mprof judge hand-ins --out class --rubric rubric.toml", "a class, with points"}},
+                       {"mprof judge hand-ins --against elementwise/cpu_naive --out class", "a class"}},
           .section = Section::compare,
           .options = std::move(options),
           .run = judge,

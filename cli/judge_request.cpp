@@ -69,7 +69,10 @@ std::vector<std::string> options_for_each(const Arguments& arguments) {
 
 std::vector<Option> judge_options() {
   return {
-      {"against", "ID", "", "The variant that it is compared with. Default: the baseline that it declares."},
+      {"against", "ID", "",
+       "The variant that it is compared with. Default: the baseline that it declares. A folder of hand-ins "
+       "needs "
+       "it."},
       {"budget", "S", "60", "Longest time of all measurements, in seconds, once the file is compiled."},
       {"passes", "LIST", "timing,sanitize",
        "What is done: timing, sanitize (compute-sanitizer's memcheck, on a GPU), counters (why it is as "

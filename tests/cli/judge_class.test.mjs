@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { skip, validate, variant } from "./judging.mjs";
 import { mprof, source, temporary } from "./support.mjs";
 
+const against = ["--against", "elementwise/cpu_naive"];
 const small = ["--size", "128", "--budget", "3", "--sampling-time", "0.05", "--timeout", "40"];
 const read_json = (...parts) => JSON.parse(readFileSync(join(...parts), "utf8"));
 
@@ -16,15 +17,15 @@ test("the rubric of the examples gives points, which Gradescope's file has too",
   const { code, out, err } = mprof(["judge", "mine.cpp", "--format", "gradescope", "--rubric", rubric, "--out", "out", ...small], { cwd: folder });
   assert.ok(code === 0 || code === 1, err);
   const results = JSON.parse(out);
-  assert.equal(results.tests.length, 4);
+  assert.equal(results.tests.length, 3);
   assert.equal(results.tests.reduce((sum, one) => sum + one.max_score, 0), 100);
   assert.ok(Math.abs(results.score - results.tests.reduce((sum, one) => sum + one.score, 0)) < 1e-9);
-  assert.deepEqual(results.tests[0], { name: "right", score: 50, max_score: 50, status: "passed", output: "its outputs are right" });
+  assert.deepEqual(results.tests[0], { name: "right", score: 60, max_score: 60, status: "passed", output: "its outputs are right" });
   assert.equal(results.visibility, "visible");
   assert.match(results.output, /^mine\.cpp is right/);
   const answer = read_json(folder, "out", "judge.json");
   assert.ok(validate(answer), JSON.stringify(validate.errors));
-  assert.deepEqual(answer.score.items.map((item) => item.of), [50, 10, 30, 10]);
+  assert.deepEqual(answer.score.items.map((item) => item.of), [60, 10, 30]);
   assert.equal(answer.run, "out/B");
   assert.equal(mprof(["report", "out/B", "--format", "md", "--out", "report"], { cwd: folder }).code, 0);
   assert.ok(existsSync(join(folder, "report", "brief.md")));
@@ -49,7 +50,7 @@ test("a class is judged one by one, within seconds, and copies are named", { ski
   writeFileSync(join(hand_ins, "carl.cpp"), "int nothing = undeclared;");
   writeFileSync(join(hand_ins, "dora.cpp"), variant({ top: "static const int never = [] { for (;;) asm volatile(\"\"); return 0; }();" }));
   writeFileSync(join(folder, "notes.txt"), "no source");
-  const run = mprof(["judge", "hand-ins", "--out", "class", "--limit", "120", ...small], { cwd: folder });
+  const run = mprof(["judge", "hand-ins", ...against, "--out", "class", "--limit", "120", ...small], { cwd: folder });
   assert.equal(run.code, 0, run.err);
   assert.match(run.err, /^judge: carl: compile_failed, [0-9.]+ s$/m);
   const all = read_json(folder, "class", "class.json");
@@ -80,7 +81,7 @@ test("a hand-in that cannot be judged costs no other its answer", { skip }, (t) 
   writeFileSync(join(hand_ins, "big.cpp"), `${broken}\n//${" ".repeat(4 << 20)}`);
   writeFileSync(join(hand_ins, "cuda.cu"), broken);
   for (const name of ["class.json.cpp", "class.html.cpp", "...cpp"]) writeFileSync(join(hand_ins, name), broken);
-  const { code, err } = mprof(["judge", "hand-ins", "--against", "elementwise/cpu_naive", "--out", "class", "--limit", "300", ...small],
+  const { code, err } = mprof(["judge", "hand-ins", ...against, "--out", "class", "--limit", "300", ...small],
     { cwd: folder, env: { PATH: "/usr/bin:/bin", CUDA_HOME: "", CUDA_PATH: "" } });
   assert.equal(code, 0, err);
   const of = Object.fromEntries(read_json(folder, "class", "class.json").hand_ins.map((one) => [one.name, one]));
@@ -92,7 +93,7 @@ test("a hand-in that cannot be judged costs no other its answer", { skip }, (t) 
   assert.deepEqual(readdirSync(folder).sort(), ["class", "hand-ins"], "nothing is written outside of --out");
 });
 
-test("a folder without a hand-in, two of one name, and one without --out are refused", (t) => {
+test("a folder without a hand-in, two of one name, and one without --out or --against are refused", (t) => {
   const folder = temporary(t);
   mkdirSync(join(folder, "empty"));
   mkdirSync(join(folder, "two", "ann"), { recursive: true });
@@ -103,7 +104,8 @@ test("a folder without a hand-in, two of one name, and one without --out are ref
     assert.equal(code, 2, err);
     return err;
   };
-  assert.match(refused("empty", "--out", "out"), /empty has no hand-in/);
-  assert.match(refused("two", "--out", "out"), /two hand-ins are called ann/);
-  assert.match(refused("two"), /needs --out DIR/);
+  assert.match(refused("empty", ...against, "--out", "out"), /empty has no hand-in/);
+  assert.match(refused("two", ...against, "--out", "out"), /two hand-ins are called ann/);
+  assert.match(refused("two", ...against), /needs --out DIR/);
+  assert.match(refused("two", "--out", "out"), /needs --against ID/);
 });
