@@ -14,6 +14,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// How far the measured value itself may miss what is wanted: an interval that is wide enough reaches
+/// anything.
+constexpr double most_missing = 0.05;
+
 /// The speed-up of the time that stands for all, and how far up it may be.
 struct Speed {
   double factor = 0;
@@ -33,7 +37,7 @@ ScoreItem speed_up_item(const TimeRule& rule, const std::optional<Speed>& speed)
     item.why = "there is no time";
     return item;
   }
-  item.passed = speed->high >= *rule.speed_up;
+  item.passed = speed->high >= *rule.speed_up && speed->factor >= (1 - most_missing) * *rule.speed_up;
   item.points = item.passed ? rule.points : 0;
   item.why =
       fmt::format("{} as fast; {} wanted", format::times(speed->factor), format::plain_times(*rule.speed_up));
@@ -49,7 +53,7 @@ ScoreItem seconds_item(const TimeRule& rule, const Judgement& judgement) {
   }
   const double least =
       time->file->interval ? std::min(time->file->interval->low, time->file->median) : time->file->median;
-  item.passed = least <= *rule.seconds;
+  item.passed = least <= *rule.seconds && time->file->median <= (1 + most_missing) * *rule.seconds;
   item.points = item.passed ? rule.points : 0;
   item.why = fmt::format("{}; at most {} wanted", format::quantity(time->file->median, Unit::second),
                          format::quantity(*rule.seconds, Unit::second));

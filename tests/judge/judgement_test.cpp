@@ -125,6 +125,23 @@ TEST(Rubric, GivesPointsInStepsAndInBetween) {
   EXPECT_EQ(results["tests"][2]["max_score"], 10);
 }
 
+TEST(Rubric, GivesNothingForAnIntervalThatIsWideAlone) {
+  const Rubric rubric = parse_rubric(
+      "[[time]]\nname = \"a\"\nspeed_up = 3\npoints = 1\n[[time]]\nname = \"b\"\nspeed_up = 2.1\npoints = "
+      "1\n[[time]]\nname = \"c\"\nseconds = 0.9\npoints = 1\n[[time]]\nname = \"d\"\nseconds = "
+      "0.96\npoints = 1\n",
+      "rubric.toml");
+  Judgement judgement = right(2);  // in 1 s
+  judgement.times[0].speed_up.interval = Interval{0.1, 40};
+  judgement.times[0].file.estimate->interval = Interval{0.05, 20};
+  add_score(rubric, judgement);
+  ASSERT_EQ(judgement.items.size(), 5U);
+  EXPECT_DOUBLE_EQ(judgement.items[1].points, 0);
+  EXPECT_DOUBLE_EQ(judgement.items[2].points, 1) << "2.00 of 2.1 is within 5 %";
+  EXPECT_DOUBLE_EQ(judgement.items[3].points, 0);
+  EXPECT_DOUBLE_EQ(judgement.items[4].points, 1) << "1 s of 0.96 s is within 5 %";
+}
+
 TEST(Judgement, SaysInWhichPrecisionAFileIsRight) {
   Judgement judgement = right(2);
   EXPECT_EQ(judgement_answer(judgement).find("FP"), std::string::npos);
