@@ -79,10 +79,31 @@ std::vector<std::string> command_for(const HandIn& hand_in, const ClassRequest& 
   return command;
 }
 
-/// Makes the report of its record, and returns where it lies; empty where nothing was measured.
-std::string report_of(const HandIn& hand_in, const ClassRequest& request) {
+std::string text_at(const Json& answer, const char* key) {
+  const auto found = answer.find(key);
+  return found != answer.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string status_of(const JudgedHandIn& one) {
+  return one.answer.is_null() ? "not judged" : text_at(one.answer, "status");
+}
+
+/// What an earlier judgement left of this hand-in, so that none of it is taken for what this one says.
+void forget(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_symlink(folder, error)) return;  // the judgement refuses it
+  for (const char* file : {"judge.json", "judge.txt", "results.json"}) fs::remove(folder / file, error);
+  for (const char* record : {"A", "B", "A-again"}) {
+    const bool is_record = fs::exists(folder / record / "run.json", error);
+    if (is_record) fs::remove_all(folder / record, error);
+  }
+}
+
+/// Makes the report of the record of a right one, and returns where it lies; empty where it was not measured.
+std::string report_of(const JudgedHandIn& judged, const ClassRequest& request) {
   constexpr double limit = 120;  // s
-  const fs::path record = fs::path(hand_in.name) / "B";
+  if (status_of(judged) != "right") return {};
+  const fs::path record = fs::path(judged.hand_in.name) / "B";
   std::error_code error;
   if (!fs::exists(request.out / record / "run.json", error)) return {};
   Process process({own_program().string(), "report", (request.out / record).string(), "--format", "html"},
@@ -100,6 +121,7 @@ std::string report_of(const HandIn& hand_in, const ClassRequest& request) {
 JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
   JudgedHandIn result{.hand_in = hand_in, .failure = hand_in.refused};
   if (!hand_in.refused.empty()) return result;
+  forget(request.out / hand_in.name);
   const double start = request.clock.now();
   const StraysEnd with_process;
   Process process(command_for(hand_in, request), "");
@@ -119,17 +141,8 @@ JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
     if (was_interrupted) throw Error(ExitCode::interrupted, "interrupted");
   }
   result.seconds = request.clock.now() - start;
-  result.report = report_of(hand_in, request);
+  result.report = report_of(result, request);
   return result;
-}
-
-std::string text_at(const Json& answer, const char* key) {
-  const auto found = answer.find(key);
-  return found != answer.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::string status_of(const JudgedHandIn& one) {
-  return one.answer.is_null() ? "not judged" : text_at(one.answer, "status");
 }
 
 std::optional<double> number_in(const Json& answer, const char* object, const char* key) {

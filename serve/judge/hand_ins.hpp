@@ -32,7 +32,7 @@ struct JudgedHandIn {
   nlohmann::ordered_json answer{};  ///< as `mprof judge FILE --json` prints it; null: it gave no answer
   std::string failure{};            ///< why not
   double seconds = 0;
-  std::string report{};  ///< its report, below ClassRequest::out; empty: it was not measured
+  std::string report{};  ///< of a right one that was measured, below ClassRequest::out; empty: of another
 };
 
 struct ClassRequest {

@@ -93,6 +93,24 @@ test("a hand-in that cannot be judged costs no other its answer", { skip }, (t) 
   assert.deepEqual(readdirSync(folder).sort(), ["class", "hand-ins"], "nothing is written outside of --out");
 });
 
+test("a second judgement takes over nothing of the first one", { skip }, (t) => {
+  const folder = temporary(t), record = join(folder, "class", "ann", "B");
+  mkdirSync(join(folder, "hand-ins"));
+  writeFileSync(join(folder, "hand-ins", "ann.cpp"), "int nothing = undeclared;");
+  mkdirSync(record, { recursive: true });
+  for (const name of ["run.json", "milestone.html"]) writeFileSync(join(record, name), "old");
+  writeFileSync(join(folder, "class", "ann", "results.json"), "old");
+  writeFileSync(join(folder, "class", "ann", "notes.txt"), "the teacher's own");
+  const { code, err } = mprof(["judge", "hand-ins", ...against, "--out", "class", ...small], { cwd: folder });
+  assert.equal(code, 0, err);
+  const [ann] = read_json(folder, "class", "class.json").hand_ins;
+  assert.equal(ann.judgement.status, "compile_failed");
+  assert.equal(ann.report, null);
+  assert.ok(!existsSync(record));
+  assert.equal(read_json(folder, "class", "ann", "results.json").score, 0);
+  assert.ok(existsSync(join(folder, "class", "ann", "notes.txt")));
+});
+
 test("a folder without a hand-in, two of one name, and one without --out or --against are refused", (t) => {
   const folder = temporary(t);
   mkdirSync(join(folder, "empty"));
