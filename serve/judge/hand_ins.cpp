@@ -35,26 +35,30 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t largest_source = std::uintmax_t{4} << 20;
 
+/// Links too, which are refused later.
 std::vector<fs::path> sources_in(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
-    if (is_source_name(entry->path()) && fs::is_regular_file(entry->path(), error))
-      files.push_back(entry->path());
+    const bool is_file = entry->is_symlink(error) || entry->is_regular_file(error);
+    if (is_source_name(entry->path()) && is_file) files.push_back(entry->path());
   }
   std::ranges::sort(files);
   return files;
 }
 
-/// Why it cannot have a folder in --out; empty: it can. A file `...cpp` would have the folder above.
-std::string why_not_called(const std::string& name) {
+/// Why it is not judged; empty: it is. A file `...cpp` would have the folder above --out.
+std::string why_refused(const std::string& name, const fs::path& file) {
   constexpr std::array<std::string_view, 4> taken{".", "..", "class.json", "class.html"};
+  std::error_code error;
+  if (fs::is_symlink(file, error))
+    return fmt::format("{} is a symbolic link: hand in the file itself", file.filename().string());
   if (std::ranges::find(taken, name) == taken.end()) return "";
   return fmt::format("a hand-in cannot be called {}, because --out has that already: rename it", name);
 }
 
 void add(std::vector<HandIn>& hand_ins, const std::string& name, const fs::path& file) {
-  hand_ins.push_back({.name = name, .file = file, .refused = why_not_called(name)});
+  hand_ins.push_back({.name = name, .file = file, .refused = why_refused(name, file)});
 }
 
 /// Empty where it cannot be read: the answer about it says why.
@@ -253,6 +257,10 @@ std::vector<HandIn> find_hand_ins(const fs::path& folder, const fs::path& starte
   for (const fs::path& file : sources_in(folder)) add(hand_ins, file.stem().string(), file);
   for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
     if (!entry->is_directory(error)) continue;
+    if (entry->is_symlink(error)) {
+      add(hand_ins, entry->path().filename().string(), entry->path());
+      continue;
+    }
     const std::vector<fs::path> files = sources_in(entry->path());
     if (files.size() == 1) add(hand_ins, entry->path().filename().string(), files.front());
     if (files.size() > 1)

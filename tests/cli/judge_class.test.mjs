@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Points, Gradescope's file, and a folder of hand-ins.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { skip, validate, variant } from "./judging.mjs";
@@ -109,6 +109,22 @@ test("a second judgement takes over nothing of the first one", { skip }, (t) => 
   assert.ok(!existsSync(record));
   assert.equal(read_json(folder, "class", "ann", "results.json").score, 0);
   assert.ok(existsSync(join(folder, "class", "ann", "notes.txt")));
+});
+
+test("a hand-in that is a link is not judged", (t) => {
+  const folder = temporary(t), secret = join(folder, "secret.cpp"), elsewhere = join(folder, "elsewhere");
+  mkdirSync(join(folder, "hand-ins", "bob"), { recursive: true });
+  mkdirSync(elsewhere);
+  for (const file of [secret, join(elsewhere, "secret.cpp")]) writeFileSync(file, "int secret = planted_secret;");
+  symlinkSync(secret, join(folder, "hand-ins", "ann.cpp"));
+  symlinkSync(secret, join(folder, "hand-ins", "bob", "mine.cpp"));
+  symlinkSync(elsewhere, join(folder, "hand-ins", "carl"));
+  const { code, out, err } = mprof(["judge", "hand-ins", ...against, "--out", "class", "--json", "--no-sandbox"], { cwd: folder });
+  assert.equal(code, 0, err);
+  const { hand_ins } = JSON.parse(out);
+  assert.deepEqual(hand_ins.map((one) => one.name), ["ann", "bob", "carl"]);
+  for (const one of hand_ins) assert.match(one.failure, /is a symbolic link: hand in the file itself/);
+  assert.doesNotMatch(out + err, /planted_secret/);
 });
 
 test("a folder without a hand-in, two of one name, and one without --out or --against are refused", (t) => {
