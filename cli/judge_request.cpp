@@ -46,8 +46,8 @@ std::uint64_t seed_in(const std::string& file) {
 
 /// What was given on the command line, as each hand-in is judged by it.
 std::vector<std::string> options_for_each(const Arguments& arguments) {
-  constexpr std::array<std::string_view, 8> own{"FILE",      "format", "json",    "out",
-                                                "overwrite", "quiet",  "starter", "limit"};
+  constexpr std::array<std::string_view, 9> own{"FILE",  "format",  "json",  "out",  "overwrite",
+                                                "quiet", "starter", "limit", "alone"};
   std::vector<std::string> words;
   for (const Option& option : arguments.options()) {
     if (std::ranges::find(own, option.name) != own.end()) continue;
@@ -86,6 +86,8 @@ std::vector<Option> judge_options() {
        "precision that explains the error of each element."},
       {"memory-limit", "GIB", "", "Memory that the file may take. Default: three quarters of the machine's."},
       {"no-sandbox", "", "", "Run the file with the rights of this user: only for files that you trust."},
+      {"alone", "", "",
+       "Judge FILE without the headers and sources beside it, as each file of a folder of hand-ins is."},
       {"seed-from", "FILE", "",
        "Draw inputs from the number in FILE, for tests. Default: nobody knows the seed."},
       {"max-bytes", "N", fmt::format("{}", usual_judge_bytes), "Longest JSON, in bytes; at least 2048."},
@@ -115,6 +117,7 @@ JudgeRequest judge_request(const Arguments& arguments) {
       .compile_limit = parse_seconds("compile-timeout", arguments.text("compile-timeout")),
       .timeout = parse_seconds("timeout", arguments.text("timeout")),
       .sampling_time = parse_seconds("sampling-time", arguments.text("sampling-time")),
+      .is_alone = arguments.flag("alone"),
       .memcheck = has("sanitize"),
       .counters = has("counters"),
       .out = arguments.text("out"),

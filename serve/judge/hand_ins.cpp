@@ -21,6 +21,7 @@
 #include "runner/source/compiler.hpp"
 #include "serve/judge/judgement.hpp"
 #include "serve/judge/judgement_json.hpp"
+#include "serve/judge/workplace.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/process.hpp"
@@ -57,14 +58,19 @@ std::string why_refused(const std::string& name, const fs::path& file) {
   return fmt::format("a hand-in cannot be called {}, because --out has that already: rename it", name);
 }
 
-void add(std::vector<HandIn>& hand_ins, const std::string& name, const fs::path& file) {
-  hand_ins.push_back({.name = name, .file = file, .refused = why_refused(name, file)});
+void add(std::vector<HandIn>& hand_ins, const std::string& name, const fs::path& file, bool is_alone) {
+  hand_ins.push_back({.name = name, .file = file, .is_alone = is_alone, .refused = why_refused(name, file)});
 }
 
-/// Empty where it cannot be read: the answer about it says why.
-std::string text_of(const fs::path& file) {
+/// The source, and the headers of its own folder. Empty where it cannot be read: the answer about it says
+/// why.
+std::string text_of(const HandIn& hand_in) {
+  if (!hand_in.refused.empty()) return "";
   try {
-    return read_file(file, largest_source);
+    std::string text = read_file(hand_in.file, largest_source);
+    for (const fs::path& header : hand_in.is_alone ? std::vector<fs::path>() : headers_beside(hand_in.file))
+      text += "\n" + read_file(header, largest_source);
+    return text;
   } catch (const Error&) {
     return "";
   }
@@ -79,6 +85,7 @@ std::vector<std::string> command_for(const HandIn& hand_in, const ClassRequest& 
                                    "--out",
                                    (request.out / hand_in.name).string(),
                                    "--overwrite"};
+  if (hand_in.is_alone) command.emplace_back("--alone");
   command.insert(command.end(), request.options.begin(), request.options.end());
   return command;
 }
@@ -254,15 +261,15 @@ std::string headline(const ClassJudgement& judgement) {
 std::vector<HandIn> find_hand_ins(const fs::path& folder, const fs::path& starter) {
   std::vector<HandIn> hand_ins;
   std::error_code error;
-  for (const fs::path& file : sources_in(folder)) add(hand_ins, file.stem().string(), file);
+  for (const fs::path& file : sources_in(folder)) add(hand_ins, file.stem().string(), file, true);
   for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
     if (!entry->is_directory(error)) continue;
     if (entry->is_symlink(error)) {
-      add(hand_ins, entry->path().filename().string(), entry->path());
+      add(hand_ins, entry->path().filename().string(), entry->path(), false);
       continue;
     }
     const std::vector<fs::path> files = sources_in(entry->path());
-    if (files.size() == 1) add(hand_ins, entry->path().filename().string(), files.front());
+    if (files.size() == 1) add(hand_ins, entry->path().filename().string(), files.front(), false);
     if (files.size() > 1)
       throw Error(ExitCode::usage,
                   fmt::format("{} has {} sources: a hand-in is one source, with the headers beside it.",
@@ -293,7 +300,7 @@ ClassJudgement judge_class(const ClassRequest& request) {
       judgement.judged.push_back({.hand_in = hand_in, .failure = tamed(error.what(), 1000)});
     }
     request.on_judged(judgement.judged.back());
-    texts.push_back(hand_in.refused.empty() ? text_of(hand_in.file) : "");
+    texts.push_back(text_of(hand_in));
   }
   const std::string starter = request.starter.empty() ? "" : read_file(request.starter, largest_source);
   judgement.alike = alike_pairs(texts, starter);

@@ -116,7 +116,8 @@ class Judging {
       : request_(request),
         context_(context),
         secrets_(request.seed),
-        place_(request.file, name_of_copy(request.file, context.registry), context.sandbox),
+        place_(request.file, name_of_copy(request.file, context.registry),
+               request.is_alone ? Beside::nothing : Beside::headers, context.sandbox),
         folder_(place_.libraries()) {
     if (context.sandbox != nullptr) guard_ = std::make_unique<SandboxGuard>(context.sandbox->limits());
   }
@@ -697,7 +698,7 @@ class Judging {
 }  // namespace
 
 Judgement judge_file(const JudgeRequest& request, const JudgeContext& context) {
-  require_against(request.against, request.file, context.registry);
+  require_against(request.against, request.is_alone ? fs::path() : request.file, context.registry);
   return Judging(request, context).judge();
 }
 

@@ -29,6 +29,7 @@ struct JudgeRequest {
   double compile_limit = 120;  ///< s
   double timeout = 60;         ///< s, of an execution, or of a round
   double sampling_time = 1;    ///< s, of a round
+  bool is_alone = false;       ///< nothing that lies beside the file belongs to it
   bool memcheck = true;
   bool counters = false;
   std::optional<std::uint64_t> seed{};  ///< of all that is drawn; nullopt: nobody knows it

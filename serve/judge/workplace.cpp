@@ -73,11 +73,24 @@ std::vector<fs::path> parts_of_mprof() {
 
 }  // namespace
 
-Workplace::Workplace(const fs::path& file, const std::string& copied_as, const Sandbox* sandbox)
+std::vector<fs::path> headers_beside(const fs::path& file) {
+  std::vector<fs::path> headers;
+  std::error_code error;
+  const fs::path folder = fs::absolute(file).parent_path();
+  for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
+    if (is_header(entry->path()) && is_small_file(entry->path())) headers.push_back(entry->path());
+  }
+  std::ranges::sort(headers);
+  if (headers.size() > most_others) headers.resize(most_others);
+  return headers;
+}
+
+Workplace::Workplace(const fs::path& file, const std::string& copied_as, Beside beside,
+                     const Sandbox* sandbox)
     : file_(folder_.path() / "source" / copied_as), sandbox_(sandbox) {
   const bool is_library = file.extension() == ".so";
   write_file(file_, read_file(file, is_library ? largest_library : largest_copied));
-  copy_what_is_beside(file, file_.parent_path());
+  if (beside == Beside::headers) copy_what_is_beside(file, file_.parent_path());
   fs::create_directories(libraries());
 }
 

@@ -11,13 +11,20 @@
 
 namespace mprof {
 
-/// Where a file is judged. It has a copy of the file and of the headers beside it; of a family's folder, of
-/// its sources too. What is compiled of the file is there, and the command lines that start it.
+/// The small headers in the folder of a file, in the order of their names; no links.
+[[nodiscard]] std::vector<std::filesystem::path> headers_beside(const std::filesystem::path& file);
+
+/// What a place has of a file's folder: nothing, or the headers, and of a family's folder its sources too.
+enum class Beside { nothing, headers };
+
+/// Where a file is judged. It has a copy of the file, and of what lies beside it. What is compiled of the
+/// file is there, and the command lines that start it.
 class Workplace {
  public:
   /// `copied_as` is the name that the copy has. `sandbox`: nullptr for none. Throws Error(usage) for a file
   /// that cannot be read or is too large.
-  Workplace(const std::filesystem::path& file, const std::string& copied_as, const Sandbox* sandbox);
+  Workplace(const std::filesystem::path& file, const std::string& copied_as, Beside beside,
+            const Sandbox* sandbox);
 
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
   [[nodiscard]] std::filesystem::path libraries() const { return folder_.path() / "libraries"; }

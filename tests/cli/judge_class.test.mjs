@@ -127,6 +127,26 @@ test("a hand-in that is a link is not judged", (t) => {
   assert.doesNotMatch(out + err, /planted_secret/);
 });
 
+test("hand-ins see nothing of each other, and headers of their own are compared too", { skip }, (t) => {
+  const folder = temporary(t), hand_ins = join(folder, "hand-ins");
+  for (const name of ["carl", "dora"]) mkdirSync(join(hand_ins, name), { recursive: true });
+  writeFileSync(join(hand_ins, "ann.cpp"), '#include "ann.hpp"');
+  writeFileSync(join(hand_ins, "ann.hpp"), "");
+  writeFileSync(join(hand_ins, "bob.cpp"), '#include "ann.hpp"\n#include "ann.cpp"');
+  writeFileSync(join(hand_ins, "family.cpp"), "int nothing = undeclared;");
+  for (const name of ["carl", "dora"]) {
+    writeFileSync(join(hand_ins, name, `${name}.cpp`), `#include "work.hpp"\nint ${name} = undeclared_${name};`);
+    writeFileSync(join(hand_ins, name, "work.hpp"), variant().replaceAll("mapped", name));
+  }
+  const { code, err } = mprof(["judge", "hand-ins", ...against, "--out", "class", ...small], { cwd: folder });
+  assert.equal(code, 0, err);
+  const { hand_ins: all, alike } = read_json(folder, "class", "class.json");
+  for (const one of all) assert.equal(one.judgement.status, "compile_failed", one.name);
+  for (const one of all.slice(0, 2)) assert.match(one.judgement.compiler.errors[0], /ann\.hpp: No such file/);
+  assert.match(all[2].judgement.compiler.errors.join(), /undeclared_carl/, "its own header is there");
+  assert.deepEqual(alike.map(({ first, second }) => [first, second]), [["carl", "dora"]]);
+});
+
 test("a folder without a hand-in, two of one name, and one without --out or --against are refused", (t) => {
   const folder = temporary(t);
   mkdirSync(join(folder, "empty"));
