@@ -2,11 +2,13 @@
 #include "serve/mcp/commands.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/registry.hpp"
 #include "model/json_archive.hpp"
 #include "report/text/format.hpp"
 #include "serve/mcp/root.hpp"
@@ -14,6 +16,7 @@
 #include "system/files.hpp"
 #include "system/programs.hpp"
 #include "system/random_name.hpp"
+#include "system/suggest.hpp"
 
 namespace mprof::mcp {
 namespace {
@@ -55,21 +58,40 @@ void require_program(const std::string& program, const std::string& folder) {
   require_file_below(folder.empty() ? program : folder + "/" + program);
 }
 
-/// "batch=1000" or "size=64,iterations=1", as options of their axes.
+/// The axes of all families, each once.
+std::vector<std::string> known_axes() {
+  std::set<std::string> axes;
+  for (const Family* const family : Registry::instance().families()) {
+    for (const AxisInfo& axis : family->info().axes) axes.insert(axis.name);
+  }
+  return {axes.begin(), axes.end()};
+}
+
+[[noreturn]] void refuse_problem(const std::string& problem, const std::string& why,
+                                 const std::vector<std::string>& axes) {
+  throw Trouble("bad_argument", fmt::format("The problem '{}': {}", foreign(problem, 96), why),
+                fmt::format("Give AXIS=NUMBER for each axis, such as batch=1000 or size=64,iterations=1. "
+                            "The axes are {}.",
+                            format::list(axes)));
+}
+
+/// "batch=1000" or "size=64,iterations=1". Each part is a value of --problem, so that none can be another
+/// option.
 void add_axes(const std::string& problem, std::vector<std::string>& command) {
+  const std::vector<std::string> axes = known_axes();
   for (std::size_t begin = 0; begin <= problem.size();) {
     const std::size_t end = std::min(problem.find(',', begin), problem.size());
     const std::string part = problem.substr(begin, end - begin);
-    const std::size_t equals = part.find('=');
-    const auto is_of = [](std::string_view text, std::string_view allowed) {
-      return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
-    };
-    if (equals == std::string::npos ||
-        !is_of(part.substr(0, equals), "abcdefghijklmnopqrstuvwxyz0123456789-_") ||
-        !is_of(part.substr(equals + 1), "0123456789"))
-      throw Trouble("bad_argument", fmt::format("The problem '{}' is none.", foreign(problem, 96)),
-                    "Give AXIS=NUMBER for each axis, such as batch=1000 or size=64,iterations=1.");
-    command.push_back(option(part.substr(0, equals).c_str(), part.substr(equals + 1)));
+    const std::size_t equals = std::min(part.find('='), part.size());
+    const std::string axis = part.substr(0, equals);
+    const std::string value = equals < part.size() ? part.substr(equals + 1) : "";
+    if (std::ranges::find(axes, axis) == axes.end())
+      refuse_problem(
+          problem, fmt::format("no family has an axis '{}'.{}", foreign(axis, 48), did_you_mean(axis, axes)),
+          axes);
+    if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos)
+      refuse_problem(problem, fmt::format("'{}' has no whole number.", foreign(part, 48)), axes);
+    command.push_back(option("problem", part));
     begin = end + 1;
   }
 }

@@ -89,6 +89,19 @@ test("programs and folders outside of the root are refused", async (t) => {
   assert.equal((await client.refusal("profile", { program: ["./nothing"] })).code, "not_found");
 });
 
+test("a problem of judge sets axes of families, and no other option", async (t) => {
+  const root = programs(t), client = await measuring(t, root, ["--allow", "compile"]);
+  for (const [problem, why] of [["seed-from=1", /no family has an axis 'seed-from'/], ["memory-limit=9", /no family has an axis/],
+                                ["size=64,timeout=9", /no family has an axis 'timeout'/], ["size=64,", /no family has an axis ''/],
+                                ["siz=64", /axis 'siz'.*Did you mean size/], ["size=-1", /no whole number/], ["size", /no whole number/]]) {
+    const { code, text, how } = await client.refusal("judge", { source: "quick", problem });
+    assert.equal(code, "bad_argument", problem);
+    assert.match(text, why);
+    assert.match(how, /batch.*iterations.*size/);
+  }
+  assert.ok(!existsSync(join(root, "results")), "no job has begun");
+});
+
 test("a job that measures nothing has failed, and its log says why", { timeout: 300_000 }, async (t) => {
   const root = programs(t), client = await measuring(t, root);
   writeFileSync(join(root, "text"), "no program\n");
