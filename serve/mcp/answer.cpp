@@ -121,6 +121,21 @@ void Answer::lead_on(std::string_view tool, Json arguments) {
     next_.push_back({{"tool", tool}, {"arguments", std::move(arguments)}});
 }
 
+/// Reasons are a record's or a trace's own wherever a row has one: NAME_absent, NAME_why.
+Json Answer::untrusted() const {
+  std::vector<std::string> names{"absent"};
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  std::ranges::for_each(foreign_, add);
+  for (const Json& row : rows_) {
+    for (const auto& [name, value] : row.items()) {
+      if (name.ends_with("_absent") || name.ends_with("_why")) add(name);
+    }
+  }
+  return names;
+}
+
 Json Answer::document(const Page& page) const {
   Json document{{"schema", fmt::format("mprof.{}/1", tool_)}};
   if (const auto run = arguments_.find("run"); run != arguments_.end())
@@ -131,7 +146,7 @@ Json Answer::document(const Page& page) const {
   document["truncated"] = nullptr;
   document["absent"] = absent_;
   document["next"] = next_;
-  document["untrusted"] = foreign_;
+  document["untrusted"] = untrusted();
 
   document = fitted(std::move(document), page.bytes / 2);  // rows have the other half
 

@@ -77,7 +77,8 @@ class Answer {
   void lack(std::string_view what, std::string_view why, std::string_view how);
   /// A call that leads on. It is left out where an argument is not plain.
   void lead_on(std::string_view tool, Json arguments);
-  /// Members of rows that hold text of records and traces.
+  /// Members of rows that hold text of records and traces. `absent` and the reasons of add_value() and
+  /// add_speed_up() are such text by themselves.
   void mark_foreign(std::vector<std::string> members) { foreign_ = std::move(members); }
   /// The units of the rows' numbers, by their names.
   void set_units(Json units) { units_ = std::move(units); }
@@ -86,6 +87,8 @@ class Answer {
   [[nodiscard]] Json document(const Page& page) const;
 
  private:
+  [[nodiscard]] Json untrusted() const;
+
   std::string tool_;
   Json arguments_;
   std::string sentence_;
