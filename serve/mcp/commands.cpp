@@ -229,6 +229,7 @@ Json job_document(const std::string& tool, const JobView& job, std::size_t bytes
         Trouble("failed", job.error, "Change the program or the budget, and start another job.").document();
   document["absent"] = Json::array();
   document["next"] = Json::array();
+  document["untrusted"] = {"absent", "log", "error", "result"};
   if (!job.has_ended()) document["next"].push_back(call("job", {{"id", job.id}, {"wait_s", longest_wait_s}}));
   if (has_run) document["next"].push_back(call("summary", {{"run", run}}));
   if (job.tool != "judge" && job.has_ended() && !has_run && job.state != JobState::cancelled)

@@ -102,11 +102,15 @@ test("a problem of judge sets axes of families, and no other option", async (t) 
   assert.ok(!existsSync(join(root, "results")), "no job has begun");
 });
 
-test("a job that measures nothing has failed, and its log says why", { timeout: 300_000 }, async (t) => {
+test("a job that measures nothing has failed, its log says why, and its words are data", { timeout: 300_000 }, async (t) => {
   const root = programs(t), client = await measuring(t, root);
   writeFileSync(join(root, "text"), "no program\n");
   const begun = await client.ask("profile", { program: ["./text"] });
-  const { state, exit_code, error, log, absent } = ["queued", "running"].includes(begun.state) ? await client.job_end(begun.job) : begun;
+  const ended = ["queued", "running"].includes(begun.state) ? await client.job_end(begun.job) : begun;
+  const { state, exit_code, error, log, absent, untrusted } = ended;
+  for (const member of ["log", "error", "result", "absent"]) assert.ok(untrusted.includes(member), member);
+  for (const [member, value] of Object.entries(ended))
+    assert.ok(untrusted.includes(member) || !JSON.stringify(value).includes("./text"), `${member} quotes the program`);
   assert.deepEqual([state, exit_code, error.code], ["failed", 2, "failed"]);
   assert.match(log.join("\n"), /text/);
   assert.equal(absent[0].what, "a run");
