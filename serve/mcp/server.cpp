@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -87,7 +88,10 @@ bool is_passed_on(std::string_view variable) {
          std::ranges::any_of(beginnings, [&](std::string_view one) { return variable.starts_with(one); });
 }
 
+/// Unsetting does not clear what /proc/PID/environ shows: nobody may look at this process, nor attach to it.
+/// Programs that it starts are their own again.
 void forget_variables() {
+  ::prctl(PR_SET_DUMPABLE, 0);
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

@@ -17,12 +17,13 @@ export class Client {
   #unclaimed = [];
   #schemas = new Map();
 
-  /** A started server; `era` says how requests are made. options.env adds to the environment. */
-  constructor(test, args, { era = "stateless", version, env } = {}) {
+  /** A started server; `era` says how requests are made. options.env adds to the environment, and options.before
+   *  stands before the command. */
+  constructor(test, args, { era = "stateless", version, env, before } = {}) {
     this.era = era;
     this.version = version ?? versions[era];
     this.notifications = [];
-    this.#process = start(["mcp", ...args], { stdio: ["pipe", "pipe", "pipe"], env });
+    this.#process = start(["mcp", ...args], { stdio: ["pipe", "pipe", "pipe"], env, before });
     this.errors = "";
     this.#process.stderr.on("data", (text) => { this.errors += text; });
     this.#process.stdin.on("error", () => {});

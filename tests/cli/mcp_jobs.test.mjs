@@ -68,7 +68,10 @@ test("a program gets its words and folder as they are, and no secrets", { timeou
   const root = programs(t), words = ["--out=elsewhere", "$(touch pwned)", "a b", "*", ";", "--"];
   mkdirSync(join(root, "below"));
   script(join(root, "below"), "where", `pwd > '${root}/where.txt'; printf '%s\\n' "$@" >> '${root}/where.txt'`);
-  const client = await measuring(t, root, [], { env: { SECRET_TOKEN: "hush" } });
+  script(root, "look", `echo began > '${root}/looked.txt'\ncat "/proc/$1/environ" >> '${root}/looked.txt' 2>&1\ncat /proc/self/environ > '${root}/own.txt'`);
+  // Whoever may look at every process may look at this one.
+  const before = process.getuid() === 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : [];
+  const client = await measuring(t, root, [], { env: { SECRET_TOKEN: "hush" }, before });
   const one = await client.ask("profile", { program: ["./where", ...words], cwd: "below", passes: ["timing"], rounds: 1 });
   const done = await client.job_end(one.job);
   assert.equal(done.state, "done", JSON.stringify(done));
@@ -79,6 +82,11 @@ test("a program gets its words and folder as they are, and no secrets", { timeou
   const variables = readFileSync(join(root, "variables.txt"), "utf8");
   assert.match(variables, /^PATH=/m);
   assert.ok(!variables.includes("hush"), variables);
+  const three = await client.ask("profile", { program: ["./look", `${client.pid}`], passes: ["timing"], rounds: 1 });
+  assert.equal((await client.job_end(three.job)).state, "done");
+  const looked = readFileSync(join(root, "looked.txt"), "utf8");
+  assert.match(looked, /^began\n.*Permission denied/, "the server's own variables are closed");
+  assert.match(readFileSync(join(root, "own.txt"), "utf8"), /PATH=/, "a program's own are not");
 });
 
 test("programs and folders outside of the root are refused", async (t) => {

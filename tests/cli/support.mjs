@@ -22,9 +22,10 @@ export function mprof(args, options = {}) {
   return { code: result.status, out: result.stdout, err: result.stderr };
 }
 
-/** The same, started and not waited for. */
-export function start(args, options = {}) {
-  return spawn(program, args, { stdio: "ignore", ...options, env: { ...environment, ...options.env } });
+/** The same, started and not waited for. options.before are words that stand before the command. */
+export function start(args, { before = [], ...options } = {}) {
+  const [command, ...words] = [...before, program, ...args];
+  return spawn(command, words, { stdio: "ignore", ...options, env: { ...environment, ...options.env } });
 }
 
 /** A directory for one test, removed after it. */
