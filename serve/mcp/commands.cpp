@@ -34,8 +34,9 @@ std::string option(const char* name, const std::string& value) {
   return fmt::format("--{}={}", name, value);
 }
 
-/// Of no other job, now or later.
+/// Of no other job, now or later. Throws Trouble where results leads out of the root.
 std::string new_run(const char* tool) {
+  require_folder_or_nothing("results");
   return fmt::format("results/{}-{}", tool, random_name().substr(0, 8));
 }
 
@@ -195,8 +196,7 @@ Json call(const char* tool, Json arguments) {
 }
 
 bool is_run(const std::string& path) {
-  std::error_code error;
-  return fs::is_regular_file(fs::path(path) / "run.json", error);
+  return has_file_below(path + "/run.json");
 }
 
 /// Where an ended job left a run: in its folder, or in a part of it that the verdict names; empty: nowhere.

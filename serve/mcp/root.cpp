@@ -138,6 +138,21 @@ void require_file_below(const std::string& path) {
   static_cast<void>(OpenedFile(path));
 }
 
+bool has_file_below(const std::string& path) {
+  try {
+    require_file_below(path);
+    return true;
+  } catch (const Trouble&) {
+    return false;
+  }
+}
+
+void require_folder_or_nothing(const std::string& name) {
+  std::error_code error;
+  const fs::file_status found = fs::symlink_status(name, error);
+  if (found.type() != fs::file_type::not_found) static_cast<void>(OpenedDirectory(name));
+}
+
 FoundRuns find_runs(std::size_t most) {
   constexpr int deepest = 4;
   constexpr std::size_t most_entries = 20'000;

@@ -37,6 +37,11 @@ class OpenedDirectory {
 /// Throws Trouble where this is no regular file below it.
 void require_file_below(const std::string& path);
 
+[[nodiscard]] bool has_file_below(const std::string& path);
+
+/// Throws Trouble where what has this name in the root is a link, or no directory. It may be absent.
+void require_folder_or_nothing(const std::string& name);
+
 /// Directories below it with a run.json, at most `most`, in the order of their names. Links are not followed,
 /// and a large tree is not searched to its end: `is_complete` says so.
 struct FoundRuns {

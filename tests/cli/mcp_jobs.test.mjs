@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The jobs of `mprof mcp`: what may begin one, how a client waits, joins and cancels, and that nothing is left of one.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "./mcp_client.mjs";
@@ -95,6 +95,22 @@ test("programs and folders outside of the root are refused", async (t) => {
     assert.equal((await client.refusal("profile", args)).code, "outside_root", JSON.stringify(args));
   assert.equal((await client.refusal("profile", { program: ["no-such-program-here"] })).code, "not_found");
   assert.equal((await client.refusal("profile", { program: ["./nothing"] })).code, "not_found");
+});
+
+test("results that lead out of the root begin no job, and no run of one is named there", { timeout: 300_000 }, async (t) => {
+  const folder = temporary(t), root = programs(t);
+  symlinkSync(folder, join(root, "results"));
+  const client = await measuring(t, root, ["--allow", "compile"]);
+  for (const [tool, args] of [["profile", quick], ["judge", { source: "quick" }]])
+    assert.equal((await client.refusal(tool, args)).code, "outside_root", tool);
+  assert.deepEqual(readdirSync(folder), []);
+  rmSync(join(root, "results"));
+  // A program that puts a link in the place of its own result.
+  script(root, "moves", `mkdir -p '${folder}/results'\nmv '${root}/results/'* '${folder}/results/'\nln -s '${folder}/results/'* '${root}/results/'`);
+  const begun = await client.ask("profile", { program: ["./moves"], passes: ["timing"], rounds: 1 });
+  const done = ["queued", "running"].includes(begun.state) ? await client.job_end(begun.job) : begun;
+  assert.equal(readdirSync(join(folder, "results")).length, 1, JSON.stringify(done));
+  assert.ok(!("run" in done) && done.next.length === 0, JSON.stringify(done));
 });
 
 test("a problem of judge sets axes of families, and no other option", async (t) => {
