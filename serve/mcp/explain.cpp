@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "report/analysis/advice/advice.hpp"
+#include "report/analysis/kernels/kernels.hpp"
 #include "report/analysis/kernels/speed_of_light.hpp"
 #include "report/analysis/reasons/explanations.hpp"
 #include "report/text/format.hpp"
@@ -13,6 +17,7 @@
 #include "report/wording/why.hpp"
 #include "serve/mcp/questions.hpp"
 #include "serve/mcp/read_run.hpp"
+#include "system/suggest.hpp"
 
 /// Why a case is faster or slower than its baseline, what bounds it, and what to do next.
 namespace mprof::mcp {
@@ -34,14 +39,66 @@ Json evidence_of(const Reason& reason) {
   return list;
 }
 
+/// What of a case is asked for: an op, a kernel with the op that it is of, or all.
+class Scope {
+ public:
+  /// Throws Trouble where the case has no such op, or the op no such kernel.
+  Scope(const Case& c, const Json& arguments)
+      : op_(arguments.value("op", "")), kernel_(arguments.value("kernel", "")) {
+    if (!op_.empty()) require_op(c);
+    if (!kernel_.empty()) find_kernels(c);
+  }
+
+  [[nodiscard]] bool has(std::string_view op) const {
+    if (!kernel_.empty()) return std::ranges::find(kernels_, op, &NamedKernel::op) != kernels_.end();
+    return op_.empty() || is_called_op(op, op_);
+  }
+  [[nodiscard]] bool has(const KernelCounters& kernel) const {
+    return kernel_.empty()
+               ? has(kernel.op)
+               : std::ranges::find(kernels_, NamedKernel{kernel.op, kernel.kernel}) != kernels_.end();
+  }
+  [[nodiscard]] bool is_whole() const { return op_.empty() && kernel_.empty(); }
+  [[nodiscard]] bool is_of_kernel() const { return !kernel_.empty(); }
+
+ private:
+  void require_op(const Case& c) const {
+    std::vector<std::string> known;
+    for (const OpInfo& op : c.ops) {
+      if (is_called_op(op.name, op_)) return;
+      known.push_back(key_of("op", op.name));
+    }
+    throw Trouble("bad_argument",
+                  fmt::format("The case has no op '{}'.{}", foreign(op_, 96), did_you_mean(op_, known)),
+                  "The tool rows with table ops lists them.");
+  }
+
+  void find_kernels(const Case& c) {
+    for (const NamedKernel& kernel : known_kernels(c)) {
+      if (is_called(kernel, kernel_) && (op_.empty() || is_called_op(kernel.op, op_)))
+        kernels_.push_back(kernel);
+    }
+    if (kernels_.empty())
+      throw Trouble("bad_argument",
+                    fmt::format("No kernel '{}' of this {} was counted or sampled.", foreign(kernel_, 96),
+                                op_.empty() ? "case" : "op"),
+                    "Give a key that the table counters or lines of the tool rows has as kernel.");
+  }
+
+  std::string op_;
+  std::string kernel_;
+  std::vector<NamedKernel> kernels_{};  ///< that are asked for, where a kernel is
+};
+
 class Explaining {
  public:
-  Explaining(Answer& answer, const ReadRun& read, FoundCase of, std::string op)
-      : answer_(answer), read_(read), of_(of), op_(std::move(op)) {}
+  Explaining(Answer& answer, FoundCase of, const Scope& scope) : answer_(answer), of_(of), scope_(scope) {}
 
   void add_bottlenecks() {
+    bool found = false;
     for (const KernelResult& kernel : of_.family->speed_of_light.kernels) {
-      if (kernel.result != of_.result || !kernel.bottleneck || !is_asked(kernel.counters)) continue;
+      if (kernel.result != of_.result || !kernel.bottleneck || !scope_.has(kernel.counters)) continue;
+      found = true;
       answer_.add({{"key", "bound:" + kernel_key(kernel.counters.op, kernel.counters.kernel)},
                    {"kind", "bottleneck"},
                    {"op", foreign(kernel.counters.op)},
@@ -49,13 +106,16 @@ class Explaining {
                    {"name", foreign(kernel.counters.kernel, 96)},
                    {"text", foreign(bound_text(*kernel.bottleneck))}});
     }
+    if (!found && scope_.is_of_kernel())
+      answer_.lack("what bounds the kernel", why_no_bottleneck(),
+                   "Measure this case with the counters pass.");
   }
 
-  /// False where the case is explained at other problems alone.
+  /// False where nothing that is asked for is explained at this problem.
   bool add_reasons(const Explanations& explanations) {
     bool found = false;
     for (const Explanation& explanation : explanations.of_ops) {
-      if (explanation.problem != of_.result->key.problem || !is_asked(explanation.op)) continue;
+      if (explanation.problem != of_.result->key.problem || !scope_.has(explanation.op)) continue;
       found = true;
       add_verdict(explanation);
       add_list("reason", explanation, explanation.reasons, most_reasons);
@@ -71,7 +131,7 @@ class Explaining {
 
   void add_advice(const VariantAdvice& advice) {
     const auto add = [&](const OpAdvice& of_op) {
-      if (!is_asked(of_op.op)) return;
+      if (!scope_.has(of_op.op)) return;
       std::size_t number_of = 0;
       for (const Advice& one : of_op.advice) {
         if (++number_of > most_advice) break;
@@ -97,11 +157,17 @@ class Explaining {
   }
 
  private:
-  [[nodiscard]] bool is_asked(std::string_view op) const {
-    return op_.empty() || op == op_ || key_of("op", op) == op_;
-  }
-  [[nodiscard]] bool is_asked(const KernelCounters& kernel) const {
-    return is_asked(kernel.op) || kernel_key(kernel.op, kernel.kernel) == op_;
+  [[nodiscard]] std::string why_no_bottleneck() const {
+    const std::vector<KernelCounters> counted = kernels_of(*of_.result->source);
+    const auto is_asked = [&](const KernelCounters& kernel) { return scope_.has(kernel); };
+    if (std::ranges::none_of(counted, is_asked)) {
+      const std::string why = say(why_not_counted(*of_.result->source));
+      return counted.empty() && !why.empty() ? why : "the counters pass did not count it";
+    }
+    const auto& shown = of_.family->speed_of_light.kernels;
+    return std::ranges::find(shown, of_.result, &KernelResult::result) == shown.end()
+               ? "kernels are judged at one problem of a family, and this is another one"
+               : "the counters that tell it were not read";
   }
 
   void add_verdict(const Explanation& explanation) {
@@ -133,19 +199,33 @@ class Explaining {
   }
 
   Answer& answer_;
-  const ReadRun& read_;
   FoundCase of_;
-  std::string op_;
+  const Scope& scope_;
 };
 
+/// The problem is explained, and what is asked for is not.
+std::string why_not_here(const ReadRun& read, const FoundCase& found, const Scope& scope) {
+  const std::vector<FoundCase> all = read.cases();
+  const auto baseline = std::ranges::find(
+      all, found.result->baseline, [](const FoundCase& one) -> const std::string& { return one.result->id; });
+  const bool has_op =
+      baseline != all.end() &&
+      std::ranges::any_of(baseline->result->ops, [&](const OpResult& op) { return scope.has(op.info.name); });
+  return has_op ? "the reasons at the variant's other explained problem hold here too"
+                : "its baseline has no op of this name to compare with";
+}
+
 /// Of the variant's other problems, the ones that are explained.
-void point_to_explained(Answer& answer, const ReadRun& read, const FoundCase& found,
+void point_to_explained(Answer& answer, const ReadRun& read, const FoundCase& found, const Scope& scope,
                         const Explanations& explanations) {
-  const std::string why = explanations.of_ops.empty()
-                              ? say(explanations.absent)
+  const bool is_explained_here = std::ranges::find(explanations.of_ops, found.result->key.problem,
+                                                   &Explanation::problem) != explanations.of_ops.end();
+  const std::string why = explanations.of_ops.empty() ? say(explanations.absent)
+                          : is_explained_here
+                              ? why_not_here(read, found, scope)
                               : "a variant is explained at its largest counted problem, and at its smallest";
-  answer.lack("reasons at this problem", why.empty() ? "no rule could be asked" : why,
-              "Ask for the case in next, where there is one.");
+  answer.lack(scope.is_whole() ? "reasons at this problem" : "reasons for this op at this problem",
+              why.empty() ? "no rule could be asked" : why, "Ask for the case in next, where there is one.");
   std::vector<Problem> problems;
   for (const Explanation& explanation : explanations.of_ops) {
     if (std::ranges::find(problems, explanation.problem) != problems.end()) continue;
@@ -162,8 +242,9 @@ Answer answer_explain(const Json& arguments) {
   const ReadRun read(arguments["run"].get<std::string>());
   const FoundCase found = read.find(arguments["case"].get<std::string>());
   Answer answer("explain", arguments);
-  Explaining explaining(answer, read, found, arguments.value("op", arguments.value("kernel", "")));
   const CaseResult& result = *found.result;
+  const Scope scope(*result.source, arguments);
+  Explaining explaining(answer, found, scope);
   if (!result.ok()) {
     answer.lack("reasons", fmt::format("the case is {}: {}", to_string(result.status), result.reason),
                 "A case that is not ok has no time to explain.");
@@ -175,7 +256,7 @@ Answer answer_explain(const Json& arguments) {
     answer.lack("reasons", "its variant is a baseline, and is compared with no other",
                 "Ask for a case of a variant that has a baseline.");
   } else if (result.ok() && !explaining.add_reasons(explanations)) {
-    point_to_explained(answer, read, found, explanations);
+    point_to_explained(answer, read, found, scope, explanations);
   }
   const RunAdvice advice = advise(read.analysis(), read.materials().evidence);
   if (const VariantAdvice* const of = advice.find_variant(*found.variant); of != nullptr) {

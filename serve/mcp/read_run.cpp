@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "model/run_file.hpp"
+#include "report/analysis/kernels/kernels.hpp"
 #include "report/wording/why.hpp"
 #include "system/suggest.hpp"
 
@@ -49,6 +50,26 @@ std::string case_key(const CaseResult& result) {
 std::string kernel_key(std::string_view op, std::string_view kernel) {
   // Names of kernels hold blanks and brackets, so that a hash stands for nearly all.
   return key_of("kernel", fmt::format("{} {}", op, kernel));
+}
+
+std::vector<NamedKernel> known_kernels(const Case& c) {
+  std::vector<NamedKernel> known;
+  const auto add = [&](NamedKernel kernel) {
+    if (std::ranges::find(known, kernel) == known.end()) known.push_back(std::move(kernel));
+  };
+  for (const KernelCounters& kernel : kernels_of(c)) add({kernel.op, kernel.kernel});
+  if (const PassResult* const source = find_pass(c, Pass::source)) {
+    for (const SourceLine& line : source->source_lines) add({line.op, line.kernel});
+  }
+  return known;
+}
+
+bool is_called(const NamedKernel& kernel, std::string_view key_or_name) {
+  return kernel.kernel == key_or_name || kernel_key(kernel.op, kernel.kernel) == key_or_name;
+}
+
+bool is_called_op(std::string_view op, std::string_view key_or_name) {
+  return op == key_or_name || key_of("op", op) == key_or_name;
 }
 
 void add_value(Json& row, const std::string& name, const Value& value) {

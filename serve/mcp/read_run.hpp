@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "report/analysis/analysis.hpp"
 #include "report/materials/materials.hpp"
@@ -44,8 +46,20 @@ class ReadRun {
 
 /// Its key in rows.
 [[nodiscard]] std::string case_key(const CaseResult& result);
-/// Of a kernel, as `kernels`, `counters` and `lines` have it.
+/// Of a kernel, as `counters` and `lines` have it.
 [[nodiscard]] std::string kernel_key(std::string_view op, std::string_view kernel);
+
+/// A kernel of an op.
+struct NamedKernel {
+  std::string op;
+  std::string kernel;
+  friend bool operator==(const NamedKernel&, const NamedKernel&) = default;
+};
+/// The kernels of a case that were counted or sampled, each once.
+[[nodiscard]] std::vector<NamedKernel> known_kernels(const Case& c);
+/// Whether that is its key or its name.
+[[nodiscard]] bool is_called(const NamedKernel& kernel, std::string_view key_or_name);
+[[nodiscard]] bool is_called_op(std::string_view op, std::string_view key_or_name);
 
 /// Adds NAME, NAME_low and NAME_high; NAME is null where it is absent, and NAME_absent says why.
 void add_value(Json& row, const std::string& name, const Value& value);

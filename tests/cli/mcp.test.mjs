@@ -198,6 +198,29 @@ test("explanations have rules with their evidence", async (t) => {
   assert.ok(rows.some((row) => row.kind === "verdict" && row.verdict), "the verdict is mprof's own");
 });
 
+test("an explanation of an op or a kernel has that one, and says why else there is none", async (t) => {
+  const client = await reads_only(t);
+  const { next } = await client.ask("summary", { run: "all" });
+  const args = next.find((one) => one.tool === "explain").arguments;
+  const all = (await client.ask("explain", { ...args, max_bytes: 16384 })).rows;
+  const bounds = all.filter((row) => row.kind === "bottleneck");
+  const [{ op, kernel }] = bounds;
+  assert.ok(new Set(bounds.map((row) => row.op)).size > 1, "the case has several ops");
+  const of_op = await client.ask("explain", { ...args, op, max_bytes: 16384 });
+  assert.deepEqual(new Set(of_op.rows.map((row) => row.op)), new Set([op]));
+  assert.deepEqual(of_op.rows.filter((row) => row.kind === "reason"), all.filter((row) => row.kind === "reason" && row.op === op));
+  const of_kernel = await client.ask("explain", { ...args, kernel, max_bytes: 16384 });
+  assert.deepEqual(of_kernel.rows.filter((row) => row.kind === "bottleneck"), bounds.filter((row) => row.kernel === kernel));
+  assert.deepEqual(of_kernel.rows.filter((row) => row.kind !== "bottleneck"), of_op.rows.filter((row) => row.kind !== "bottleneck"));
+  assert.ok(!of_kernel.absent.some((lack) => /reasons/.test(lack.what)), JSON.stringify(of_kernel.absent));
+  const other = bounds.find((row) => row.op !== op);
+  for (const [wrong, message] of [[{ op: "layr1" }, /no op 'layr1'/], [{ kernel: "nothing" }, /No kernel 'nothing' of this case/],
+                                  [{ op: kernel }, /no op/], [{ op, kernel: other.kernel }, /of this op was counted or sampled/]]) {
+    const { code, text } = await client.refusal("explain", { ...args, ...wrong });
+    assert.deepEqual([code, message.test(text)], ["bad_argument", true], text);
+  }
+});
+
 test("arguments that are none are refused with what is wrong", async (t) => {
   const client = await reads_only(t);
   for (const [tool, args, message] of [
