@@ -157,7 +157,8 @@ Json Answer::document(const Page& page) const {
   const Json next_page{{"tool", tool_}, {"arguments", again}};
   std::size_t used = dumped(document).size() + dumped(more).size() + dumped(next_page).size() + 8;
   const std::size_t first = std::min(page.first, rows_.size());
-  const std::size_t last = std::min(rows_.size(), first + page.limit);
+  const std::size_t limit = arguments_.contains("limit") ? page.limit : std::min(page.limit, usual_rows_);
+  const std::size_t last = std::min(rows_.size(), first + limit);
   std::size_t shown = first;
   for (; shown < last; ++shown) {
     const std::size_t size = dumped(rows_[shown]).size() + 1;

@@ -80,6 +80,8 @@ class Answer {
   /// Members of rows that hold text of records and traces. `absent` and the reasons of add_value() and
   /// add_speed_up() are such text by themselves.
   void mark_foreign(std::vector<std::string> members) { foreign_ = std::move(members); }
+  /// So many rows a page, where the call does not say.
+  void set_usual_rows(std::size_t rows) { usual_rows_ = rows; }
   /// The units of the rows' numbers, by their names.
   void set_units(Json units) { units_ = std::move(units); }
 
@@ -93,6 +95,7 @@ class Answer {
   Json arguments_;
   std::string sentence_;
   std::vector<Json> rows_;
+  std::size_t usual_rows_ = most_rows;
   Json absent_ = Json::array();
   Json next_ = Json::array();
   std::vector<std::string> foreign_;

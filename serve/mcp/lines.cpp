@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,6 +33,18 @@ Json code_around(const VariantSource& source, const SourceLine& line) {
   return code;
 }
 
+/// Throws Trouble where kernels of the case are known, and none is called so, nor its op.
+void require_kernel(const Case& c, const std::string& name) {
+  const std::vector<NamedKernel> known = known_kernels(c);
+  const auto is_it = [&](const NamedKernel& one) {
+    return is_called(one, name) || is_called_op(one.op, name);
+  };
+  if (known.empty() || std::ranges::any_of(known, is_it)) return;
+  throw Trouble("bad_argument",
+                fmt::format("No kernel '{}' of this case was counted or sampled.", foreign(name, 96)),
+                "Leave kernel out: each row has the key of its own.");
+}
+
 }  // namespace
 
 Answer answer_lines(const Json& arguments) {
@@ -37,12 +52,14 @@ Answer answer_lines(const Json& arguments) {
   const FoundCase found = read.find(arguments["case"].get<std::string>());
   Answer answer("lines", arguments);
   const std::string kernel = arguments.value("kernel", "");
-  const std::size_t most = arguments.value("limit", usual_lines);
+  if (!kernel.empty()) require_kernel(*found.result->source, kernel);
+  answer.set_usual_rows(usual_lines);
   const auto source = read.materials().sources.find(found.variant->info.id);
-  for (const HotLines& op : hot_lines_of(*found.result->source, most)) {
+  for (const HotLines& op : hot_lines_of(*found.result->source, std::numeric_limits<std::size_t>::max())) {
     for (const HotLine& hot : op.lines) {
       const std::string key = kernel_key(op.op, hot.line->kernel);
-      if (!kernel.empty() && kernel != key && kernel != hot.line->kernel && kernel != op.op) continue;
+      if (!kernel.empty() && !is_called({op.op, hot.line->kernel}, kernel) && !is_called_op(op.op, kernel))
+        continue;
       Json row{{"key", fmt::format("{}:{}:{}", key, key_of("file", hot.line->file), hot.line->line)},
                {"op", foreign(op.op)},
                {"kernel", key},

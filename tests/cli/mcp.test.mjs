@@ -188,6 +188,29 @@ test("hot lines stand in their code", async (t) => {
   assert.ok(lines.every((one, i) => i === 0 || one.share <= lines[i - 1].share), "the hottest first");
 });
 
+test("lines of one kernel are chosen before they are cut into pages", async (t) => {
+  const client = await reads_only(t), args = { run: "all", case: "conv/unroll_matmul@10000" };
+  const pages = async (more) => {
+    const rows = [];
+    for (let cursor; ;) {
+      const page = await client.ask("lines", { ...args, ...more, max_bytes: 16384, ...(cursor && { cursor }) });
+      assert.ok(page.rows.length <= (more.limit ?? 10), "without a limit ten");
+      rows.push(...page.rows);
+      cursor = page.truncated?.next_cursor;
+      if (!cursor) return rows;
+    }
+  };
+  const all = await pages({});
+  assert.ok(all.length > 10, `${all.length} lines`);
+  for (const kernel of new Set(all.map((row) => row.kernel))) {
+    const expected = all.filter((row) => row.kernel === kernel);
+    assert.deepEqual(await pages({ kernel, limit: 3 }), expected, kernel);
+  }
+  const cool = all.at(-1).kernel;
+  assert.ok(all.slice(0, 3).every((row) => row.kernel !== cool), "a kernel that is not among the hottest");
+  assert.equal((await client.refusal("lines", { ...args, kernel: "nothing" })).code, "bad_argument");
+});
+
 test("explanations have rules with their evidence", async (t) => {
   const client = await reads_only(t);
   const { next } = await client.ask("summary", { run: "all" });
