@@ -238,6 +238,10 @@ void Jobs::run(const std::shared_ptr<Job>& job) {
   bool was_cancelled = false;
   const double limit = std::min(job->request.limit, budget_left());
   try {
+    if (limit <= 0)
+      throw Error(ExitCode::usage, fmt::format("the jobs before it took all {:g} s that this server may "
+                                               "measure, and it did not begin",
+                                               budget_));
     Process process(job->request.command, "", {}, Process::Input::whole, job->request.working_folder);
     const double end = job->started + limit;
     double deadline = end;
