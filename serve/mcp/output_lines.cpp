@@ -17,15 +17,27 @@ bool OutputLines::write(std::string_view line) {
   return !is_closed_;
 }
 
+/// False where nobody will read. A client that has closed its input may be slow to read the rest of its
+/// answers; one that reads nothing for so long has gone.
+bool OutputLines::wait_until_writable() const {
+  constexpr int patience_ms = 5000;
+  std::array<pollfd, 4> watched{pollfd{STDOUT_FILENO, POLLOUT, 0}, pollfd{stop_fds_[0], POLLIN, 0},
+                                pollfd{stop_fds_[1], POLLIN, 0}, pollfd{STDIN_FILENO, POLLRDHUP, 0}};
+  bool has_left = false;
+  while (true) {
+    const int ready = ::poll(watched.data(), has_left ? 3 : 4, has_left ? patience_ms : -1);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    if (watched[0].revents != 0) return true;
+    if (watched[1].revents != 0 || watched[2].revents != 0) return false;
+    has_left = true;
+  }
+}
+
 /// A pipe that can be written takes as much as PIPE_BUF at once: the write does not block.
 bool OutputLines::write_bytes(std::string_view bytes) {
   while (!bytes.empty()) {
-    std::array<pollfd, 2> watched{pollfd{STDOUT_FILENO, POLLOUT, 0}, pollfd{stop_fd_, POLLIN, 0}};
-    if (::poll(watched.data(), watched.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    if (watched[1].revents != 0) return false;
+    if (!wait_until_writable()) return false;
     const ssize_t n = ::write(STDOUT_FILENO, bytes.data(), std::min(bytes.size(), std::size_t{PIPE_BUF}));
     if (n < 0 && errno != EINTR && errno != EAGAIN) return false;
     if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));

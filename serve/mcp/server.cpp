@@ -128,11 +128,12 @@ class Server {
   Server(const ServerOptions& options, const Clock& clock)
       : options_(options),
         clock_(clock),
-        output_(options.interrupt_fd),
+        output_({options.interrupt_fd, ends_.descriptor()}),
         jobs_(options.budget, clock),
         protocol_(tools(), std::string(instructions())) {}
 
   ~Server() {
+    ends_.raise();  // no call waits for a client that does not read
     for (const auto& one : calls_) one->stop.raise();
     for (const auto& one : calls_) one->thread.join();
   }
@@ -295,6 +296,7 @@ class Server {
 
   const ServerOptions& options_;
   const Clock& clock_;
+  Signal ends_;
   OutputLines output_;
   Jobs jobs_;
   Protocol protocol_;

@@ -11,6 +11,7 @@ const ajv = new Ajv({ allErrors: true, strict: false });
 
 export class Client {
   #process;
+  #lines;
   #last = 0;
   #waiting = new Map();
   #next = [];
@@ -28,7 +29,8 @@ export class Client {
     this.#process.stderr.on("data", (text) => { this.errors += text; });
     this.#process.stdin.on("error", () => {});
     this.ended = new Promise((resolve) => this.#process.on("close", (code, signal) => resolve({ code, signal })));
-    createInterface({ input: this.#process.stdout }).on("line", (line) => this.#receive(line));
+    this.exited = new Promise((resolve) => this.#process.on("exit", (code, signal) => resolve({ code, signal })));
+    this.#lines = createInterface({ input: this.#process.stdout }).on("line", (line) => this.#receive(line));
     test.after(() => { if (this.#process.exitCode === null) this.#process.kill("SIGKILL"); });
   }
 
@@ -127,6 +129,8 @@ export class Client {
     }
   }
 
+  /** Reads no more of what the server writes. */
+  pause() { this.#lines.pause(); }
   /** No more input, as a client that goes away. Its end. */
   close() {
     this.#process.stdin.end();

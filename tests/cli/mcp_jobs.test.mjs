@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The jobs of `mprof mcp`: what may begin one, how a client waits, joins and cancels, and that nothing is left of one.
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "./mcp_client.mjs";
-import { temporary, until } from "./support.mjs";
+import { source, temporary, until } from "./support.mjs";
 
 const quick = { program: ["./quick"], passes: ["timing"], rounds: 1 };
 const slow = { program: ["./slow"], passes: ["timing"], rounds: 1 };
@@ -216,5 +216,46 @@ for (const [how, end] of [["goes away", (client) => client.close()], ["sends SIG
     await end(client);
     await gone(root);
     assert.ok(readdirSync(root).includes("ids"));
+  });
+}
+
+/** The threads of a process, and the processes that they have started. */
+function inside(pid) {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const children = threads.flatMap((id) => readFileSync(`/proc/${pid}/task/${id}/children`, "utf8").split(" ").filter(Boolean));
+  return { threads: threads.length, children: children.length };
+}
+
+/** Fills what lies between the server and a client that does not read. */
+const fillings = {
+  "by answers of the thread that reads": async (client) => {
+    for (let i = 0; i < 200; ++i) client.request("tools/list");
+  },
+  "by answers of calls": async (client) => {
+    const own = inside(client.pid);
+    for (let i = 0; i < 14; ++i) {
+      client.request("tools/call", { name: "summary", arguments: { run: "run", max_bytes: 16384 } });
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    let stuck = 0;  // looks in a row at which calls have been read and are not written
+    await until(() => {
+      const { threads, children } = inside(client.pid);
+      stuck = threads > own.threads && children === own.children ? stuck + 1 : 0;
+      return stuck > 25;
+    });
+  },
+};
+for (const [how, fill] of Object.entries(fillings)) {
+  test(`the jobs of a client that goes away without reading end too: filled ${how}`, { timeout: 600_000 }, async (t) => {
+    const root = programs(t);
+    cpSync(join(source, "results", "all"), join(root, "run"), { recursive: true });
+    const client = await measuring(t, root);
+    client.request("tools/call", { name: "profile", arguments: slow });
+    await until(() => started(root).length === 1);
+    client.pause();
+    await fill(client);
+    client.close();
+    assert.deepEqual(await client.exited, { code: 0, signal: null });
+    await gone(root);
   });
 }
