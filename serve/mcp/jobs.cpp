@@ -134,10 +134,16 @@ std::string Jobs::start(const std::string& tool, const std::string& key, bool is
   return job->id;
 }
 
+/// Somebody may still ask for a result that nobody was told: others go before it.
 void Jobs::forget_old() {
   const auto has_ended = [](const auto& job) { return job->has_ended(); };
-  while (static_cast<std::size_t>(std::ranges::count_if(jobs_, has_ended)) > kept_jobs)
-    jobs_.erase(std::ranges::find_if(jobs_, has_ended));
+  const auto is_known = [](const auto& job) {
+    return job->has_ended() && (job->was_told || job->state == JobState::cancelled);
+  };
+  while (static_cast<std::size_t>(std::ranges::count_if(jobs_, has_ended)) > kept_jobs) {
+    const auto known = std::ranges::find_if(jobs_, is_known);
+    jobs_.erase(known != jobs_.end() ? known : std::ranges::find_if(jobs_, has_ended));
+  }
 }
 
 JobView Jobs::view(const Job& job) const {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -262,9 +263,13 @@ class Server {
       }
       return active.stop.is_raised() || output_.is_closed();
     });
-    const JobView job = *jobs_.look(id);
-    if (job.has_ended() && !active.stop.is_raised()) jobs_.is_told(id);
-    return {job_document(active.call.tool, job, arguments["max_bytes"].get<std::size_t>()), false};
+    const std::optional<JobView> job = jobs_.look(id);
+    if (!job)
+      throw Trouble(
+          "no_such_job", fmt::format("The job '{}' has ended, and others took its place.", id),
+          fmt::format("The last {} jobs are kept. Its result is below results/, if it left one.", kept_jobs));
+    if (job->has_ended() && !active.stop.is_raised()) jobs_.is_told(id);
+    return {job_document(active.call.tool, *job, arguments["max_bytes"].get<std::size_t>()), false};
   }
 
   void tell_progress(const Active& active, const std::string& id, double waited_s) {

@@ -33,5 +33,26 @@ TEST(McpJobs, OneWithoutBudgetLeftDoesNotBegin) {
   EXPECT_FALSE(view.exit_code.has_value()) << "it did not begin";
 }
 
+TEST(McpJobs, ThoseWhoseResultNobodyWasToldAreKeptLongest) {
+  Jobs jobs(long_enough, steady_clock());
+  const std::string untold = start(jobs, "untold", {"true"});
+  static_cast<void>(ended(jobs, untold));
+  std::vector<std::string> told;
+  for (std::size_t i = 0; i < kept_jobs + 2; ++i) {
+    told.push_back(start(jobs, std::to_string(i), {"true"}));
+    static_cast<void>(ended(jobs, told.back()));
+    jobs.is_told(told.back());
+  }
+  EXPECT_TRUE(jobs.look(untold).has_value());
+  EXPECT_FALSE(jobs.look(told.front()).has_value()) << "what everybody knows is forgotten first";
+  EXPECT_TRUE(jobs.look(told.back()).has_value());
+}
+
+TEST(McpJobs, OneThatEndsWhileItIsWaitedForMayBeForgotten) {
+  Jobs jobs(long_enough, steady_clock());
+  EXPECT_FALSE(jobs.look("job-1").has_value());
+  jobs.wait("job-1", steady_clock().now() + long_enough, [] { return false; });  // and does not wait
+}
+
 }  // namespace
 }  // namespace mprof::mcp
