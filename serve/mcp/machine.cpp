@@ -95,7 +95,8 @@ Answer answer_machine(const Json& arguments, const ServerFacts& facts) {
     for (const std::string& path : runs.paths)
       answer.add({{"key", key_of("run", path)}, {"kind", "run"}, {"name", foreign(path)}});
     if (!runs.is_complete)
-      answer.lack("more runs", "the tree below the root is large", "Name a run by its path below the root.");
+      answer.lack("more runs", "the tree below the root is large, or a folder of it could not be read",
+                  "Name a run by its path below the root.");
   }
   if (wants("probe")) add_probes(answer);
   if (wants("variant") || wants("family")) add_variants(answer);

@@ -175,6 +175,7 @@ FoundRuns find_runs(std::size_t most) {
       found.paths.push_back(folder.empty() ? "." : folder.lexically_relative(".").string());
     }
   }
+  if (error) found.is_complete = false;
   std::ranges::sort(found.paths);
   if (found.paths.size() > most) {
     found.paths.resize(most);

@@ -43,7 +43,8 @@ void require_file_below(const std::string& path);
 void require_folder_or_nothing(const std::string& name);
 
 /// Directories below it with a run.json, at most `most`, in the order of their names. Links are not followed,
-/// and a large tree is not searched to its end: `is_complete` says so.
+/// and a large tree is not searched to its end, nor one beyond a folder that cannot be read: `is_complete`
+/// says so.
 struct FoundRuns {
   std::vector<std::string> paths;
   bool is_complete = true;

@@ -130,7 +130,10 @@ export class Client {
   }
 
   /** Reads no more of what the server writes. */
-  pause() { this.#lines.pause(); }
+  pause() {
+    this.#lines.pause();
+    this.#lines.removeAllListeners("line");  // the last one may be torn
+  }
   /** No more input, as a client that goes away. Its end. */
   close() {
     this.#process.stdin.end();

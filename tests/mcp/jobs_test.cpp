@@ -48,11 +48,5 @@ TEST(McpJobs, ThoseWhoseResultNobodyWasToldAreKeptLongest) {
   EXPECT_TRUE(jobs.look(told.back()).has_value());
 }
 
-TEST(McpJobs, OneThatEndsWhileItIsWaitedForMayBeForgotten) {
-  Jobs jobs(long_enough, steady_clock());
-  EXPECT_FALSE(jobs.look("job-1").has_value());
-  jobs.wait("job-1", steady_clock().now() + long_enough, [] { return false; });  // and does not wait
-}
-
 }  // namespace
 }  // namespace mprof::mcp
