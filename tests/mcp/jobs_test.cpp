@@ -24,8 +24,8 @@ JobView ended(Jobs& jobs, const std::string& id) {
 
 TEST(McpJobs, OneWithoutBudgetLeftDoesNotBegin) {
   Jobs jobs(0.2, steady_clock());
-  const std::string first = start(jobs, "first", {"sleep", "600"});
-  const std::string second = start(jobs, "second", {"true"});
+  const std::string first = start(jobs, "first", {"/bin/sleep", "600"});
+  const std::string second = start(jobs, "second", {"/bin/true"});
   EXPECT_EQ(ended(jobs, first).state, JobState::failed);
   const JobView view = ended(jobs, second);
   EXPECT_EQ(view.state, JobState::failed);
@@ -35,11 +35,11 @@ TEST(McpJobs, OneWithoutBudgetLeftDoesNotBegin) {
 
 TEST(McpJobs, ThoseWhoseResultNobodyWasToldAreKeptLongest) {
   Jobs jobs(long_enough, steady_clock());
-  const std::string untold = start(jobs, "untold", {"true"});
+  const std::string untold = start(jobs, "untold", {"/bin/true"});
   static_cast<void>(ended(jobs, untold));
   std::vector<std::string> told;
   for (std::size_t i = 0; i < kept_jobs + 2; ++i) {
-    told.push_back(start(jobs, std::to_string(i), {"true"}));
+    told.push_back(start(jobs, std::to_string(i), {"/bin/true"}));
     static_cast<void>(ended(jobs, told.back()));
     jobs.is_told(told.back());
   }
