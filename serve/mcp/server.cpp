@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -81,8 +82,8 @@ Outcome outcome_of(const Trouble& trouble) {
 
 /// Children see this, and no other variable of whoever started the server: there may be secrets among them.
 bool is_passed_on(std::string_view variable) {
-  constexpr std::array exact{"PATH",   "HOME", "USER",  "LOGNAME",        "LANG",
-                             "TMPDIR", "TZ",   "SHELL", "LD_LIBRARY_PATH"};
+  constexpr std::array exact{"PATH",   "HOME", "USER",  "LOGNAME",         "LANG",
+                             "TMPDIR", "TZ",   "SHELL", "LD_LIBRARY_PATH", "CXX"};
   constexpr std::array beginnings{"LC_",  "CUDA", "NVIDIA_",   "CUDNN", "CUPTI",  "MPROF_",
                                   "XDG_", "OMP_", "OPENBLAS_", "ASAN_", "UBSAN_", "PYTHON"};
   return std::ranges::find(exact, variable) != exact.end() ||
@@ -100,6 +101,26 @@ void forget_variables() {
     if (!is_passed_on(name)) names.emplace_back(name);
   }
   for (const std::string& name : names) ::unsetenv(name.c_str());
+}
+
+/// The root is where all of it runs, and may be a stranger's: no relative path finds a program or a library
+/// there.
+void forget_relative_paths() {
+  for (const char* const variable : {"PATH", "LD_LIBRARY_PATH"}) {
+    std::vector<std::string> folders;
+    for (const std::filesystem::path& folder : search_path(environment_variable(variable))) {
+      if (folder.is_absolute()) folders.push_back(folder.string());
+    }
+    if (folders.empty())
+      ::unsetenv(variable);
+    else
+      ::setenv(variable, fmt::format("{}", fmt::join(folders, ":")).c_str(), 1);
+  }
+  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH", "CXX"}) {
+    const std::string value = environment_variable(variable);
+    const bool is_name = std::string_view(variable) == "CXX" && value.find('/') == std::string::npos;
+    if (!is_name && !std::filesystem::path(value).is_absolute()) ::unsetenv(variable);
+  }
 }
 
 /// It and its children are in the root from now on, whatever becomes of the path to it.
@@ -314,6 +335,7 @@ class Server {
 int serve(const ServerOptions& options, const Clock& clock) {
   ::signal(SIGPIPE, SIG_IGN);  // children are started with the default
   forget_variables();
+  forget_relative_paths();
   if (!options.device.empty()) ::setenv("CUDA_VISIBLE_DEVICES", options.device.c_str(), 1);
   enter(options.root);
   limit_files();

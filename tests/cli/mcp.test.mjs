@@ -2,7 +2,7 @@
 // `mprof mcp`, as a client sees it: both eras of the protocol, each answer and each call that it suggests, paths that lead
 // out, and clients that behave badly.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
@@ -296,6 +296,20 @@ test("no path leads out of the root, and no link is followed", async (t) => {
   renameSync(root, join(folder, "moved"));
   symlinkSync(join(folder, "outside"), root);
   await client.ask("summary", { run: "inside" });  // the directory that was opened, and not what stands in its place
+});
+
+test("a relative path finds nothing below the root", async (t) => {
+  const root = temporary(t), traces = join(root, "traces");
+  for (const name of ["nvcc", "c++", "compute-sanitizer"])
+    writeFileSync(join(root, name), `#!/bin/sh\necho ${name} >> '${traces}'\n`, { mode: 0o755 });
+  cpSync("/bin/true", join(root, "libc.so.6"));  // no library: whoever takes it ends at once
+  const path = `.::${process.env.PATH}`;
+  const client = await connect(t, ["--root", root], { env: { PATH: path, CXX: "./c++", CUDA_HOME: ".", CUDA_PATH: "" } });
+  const { rows } = await client.ask("machine", { kind: "probe", max_bytes: 16384 });
+  assert.ok(rows.length > 3);
+  assert.ok(!existsSync(traces), "nothing of the root was started");
+  const libraries = await connect(t, ["--root", root], { env: { LD_LIBRARY_PATH: ":." }, before: ["env", "-C", "/"] });
+  await libraries.ask("machine", { kind: "server" });
 });
 
 test("names and reasons that a record brings are data: they lead nowhere, and no sentence has them", { timeout: 600_000 }, async (t) => {
