@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
 import { Client, connect, play } from "./mcp_client.mjs";
-import { mprof, source, temporary } from "./support.mjs";
+import { mprof, source, temporary, until } from "./support.mjs";
 
 const results = join(source, "results");
 const names = ["machine", "judge", "profile", "job", "summary", "rows", "explain", "compare", "lines"];
@@ -375,15 +375,22 @@ test("a damaged record costs its call alone", async (t) => {
   await client.ask("machine", { kind: "run" });
 });
 
-test("a client that floods is told so, and served again", async (t) => {
-  const client = await reads_only(t);
-  const calls = Array.from({ length: 60 }, () => client.call("machine", { kind: "server" }));
-  const answers = await Promise.all(calls);
-  const refused = answers.filter((one) => one.failed);
-  assert.ok(refused.length >= 40, `${refused.length} of 60 were refused`);
-  for (const { document } of refused) assert.ok(["too_many_calls", "busy"].includes(document.code), document.code);
-  assert.ok(answers.some((one) => !one.failed), "some were answered");
-  await new Promise((resolve) => setTimeout(resolve, 1100));
+test("a client that floods is told so, and served again", { timeout: 600_000 }, async (t) => {
+  const client = await reads_only(t), pause = () => new Promise((resolve) => setTimeout(resolve, 1100));
+  // A busy machine gives the server time between two calls of a flood: then it may answer more of them.
+  for (let floods = 0, most = 0; most < 40; ++floods) {
+    assert.ok(floods < 20, `at most ${most} of 60 were refused in one of ${floods} floods`);
+    await pause();
+    const begun = performance.now();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => client.call("machine", { kind: "server" })));
+    const seconds = (performance.now() - begun) / 1000;
+    const refused = answers.filter((one) => one.failed);
+    assert.ok(answers.length - refused.length <= 10 + 10 * seconds + 1, `${refused.length} of 60 were refused in ${seconds} s`);
+    for (const { document } of refused) assert.ok(["too_many_calls", "busy"].includes(document.code), document.code);
+    assert.ok(refused.length < answers.length, "some were answered");
+    most = Math.max(most, refused.length);
+  }
+  await pause();
   await client.ask("machine", { kind: "server" });
 });
 
@@ -414,13 +421,14 @@ test("a client that goes away, or a signal, ends the server", async (t) => {
 });
 
 test("a cancelled call is answered no more, and the next one is", async (t) => {
-  const client = await reads_only(t);
+  const client = await reads_only(t), idle = client.inside();
   let answered = false;
   client.request("tools/call", { name: "summary", arguments: { run: "all" } }, "slow").then(() => { answered = true; });
   client.send({ method: "notifications/cancelled", params: { requestId: "slow" } });
+  await client.request("ping");  // both were read
+  await until(() => client.inside().threads === idle.threads);  // and nothing works on the call any more
   await client.ask("summary", { run: "solver" });
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  assert.ok(!answered, "nothing comes for a cancelled request");
+  assert.ok(!answered, "nothing came for a cancelled request");
 });
 
 test("options that are none are refused", (t) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A client of `mprof mcp`, as agents have one: lines of JSON-RPC on a pipe.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import Ajv from "ajv/dist/2020.js";
 import { start } from "./support.mjs";
@@ -35,6 +35,13 @@ export class Client {
   }
 
   get pid() { return this.#process.pid; }
+
+  /** How many threads the server has, and how many processes they have started. */
+  inside() {
+    const threads = readdirSync(`/proc/${this.pid}/task`);
+    const children = threads.flatMap((id) => readFileSync(`/proc/${this.pid}/task/${id}/children`, "utf8").split(" ").filter(Boolean));
+    return { threads: threads.length, children: children.length };
+  }
 
   #receive(line) {
     const message = JSON.parse(line);  // what is no JSON fails the test

@@ -185,9 +185,17 @@ test("the queue has an end", { timeout: 300_000 }, async (t) => {
   const root = programs(t), client = await measuring(t, root);
   client.call("profile", slow);
   await until(() => started(root).length === 1);
+  const is_queued = async (id) => {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, 110));
+      const { document, failed } = await client.call("job", { id });
+      if (!failed) return assert.equal(document.state, "queued");
+      assert.equal(document.code, "no_such_job");
+    }
+  };
   for (let i = 0; i < 4; ++i) {
     client.request("tools/call", { name: "profile", arguments: { ...quick, key: `${i}` } }, `q${i}`);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await is_queued(`job-${i + 2}`);
     client.send({ method: "notifications/cancelled", params: { requestId: `q${i}` } });
   }
   assert.equal((await client.ask("job", { id: "job-5" })).position, 4);
@@ -219,27 +227,20 @@ for (const [how, end] of [["goes away", (client) => client.close()], ["sends SIG
   });
 }
 
-/** The threads of a process, and the processes that they have started. */
-function inside(pid) {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const children = threads.flatMap((id) => readFileSync(`/proc/${pid}/task/${id}/children`, "utf8").split(" ").filter(Boolean));
-  return { threads: threads.length, children: children.length };
-}
-
 /** Fills what lies between the server and a client that does not read. */
 const fillings = {
   "by answers of the thread that reads": async (client) => {
     for (let i = 0; i < 200; ++i) client.request("tools/list");
   },
   "by answers of calls": async (client) => {
-    const own = inside(client.pid);
+    const own = client.inside();
     for (let i = 0; i < 14; ++i) {
       client.request("tools/call", { name: "summary", arguments: { run: "run", max_bytes: 16384 } });
       await new Promise((resolve) => setTimeout(resolve, 150));
     }
     let stuck = 0;  // looks in a row at which calls have been read and are not written
     await until(() => {
-      const { threads, children } = inside(client.pid);
+      const { threads, children } = client.inside();
       stuck = threads > own.threads && children === own.children ? stuck + 1 : 0;
       return stuck > 25;
     });
