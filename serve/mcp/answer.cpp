@@ -45,6 +45,11 @@ Json fitted(Json document, std::size_t bytes) {
   return document;
 }
 
+[[noreturn]] void refuse_cursor() {
+  throw Trouble("bad_argument", "The cursor is none that an answer gave.",
+                "Take next_cursor of the answer before, or leave cursor out.");
+}
+
 }  // namespace
 
 std::size_t size_of(const Json& document) {
@@ -63,9 +68,7 @@ Page page_of(const Json& arguments) {
   const std::string cursor = arguments.value("cursor", "");
   if (cursor.empty()) return page;
   const auto first = parse_as<std::size_t>(cursor);
-  if (!first)
-    throw Trouble("bad_argument", "The cursor is none that an answer gave.",
-                  "Take next_cursor of the answer before, or leave cursor out.");
+  if (!first || *first == 0) refuse_cursor();
   page.first = *first;
   return page;
 }
@@ -137,6 +140,7 @@ Json Answer::untrusted() const {
 }
 
 Json Answer::document(const Page& page) const {
+  if (page.first > 0 && page.first >= rows_.size()) refuse_cursor();
   Json document{{"schema", fmt::format("mprof.{}/1", tool_)}};
   if (const auto run = arguments_.find("run"); run != arguments_.end())
     document["run"] = foreign(run->get<std::string>());
@@ -156,7 +160,7 @@ Json Answer::document(const Page& page) const {
   again["cursor"] = more["next_cursor"];
   const Json next_page{{"tool", tool_}, {"arguments", again}};
   std::size_t used = dumped(document).size() + dumped(more).size() + dumped(next_page).size() + 8;
-  const std::size_t first = std::min(page.first, rows_.size());
+  const std::size_t first = page.first;
   const std::size_t limit = arguments_.contains("limit") ? page.limit : std::min(page.limit, usual_rows_);
   const std::size_t last = std::min(rows_.size(), first + limit);
   std::size_t shown = first;

@@ -44,7 +44,7 @@ struct Page {
 };
 
 /// By the arguments `cursor`, `limit` and `max_bytes` of a call, where it has them. Throws Trouble for a
-/// cursor that no answer gave.
+/// cursor that is no place behind a first page.
 [[nodiscard]] Page page_of(const Json& arguments);
 
 /// A number with four significant digits; what is no number is null.
@@ -85,7 +85,7 @@ class Answer {
   /// The units of the rows' numbers, by their names.
   void set_units(Json units) { units_ = std::move(units); }
 
-  /// The document, of as many rows as fit.
+  /// The document, of as many rows as fit. Throws Trouble for a page beyond the rows.
   [[nodiscard]] Json document(const Page& page) const;
 
  private:
