@@ -146,7 +146,8 @@ ordered_json compared_program_json(const ComparedProgram& side) {
           {"launches", side.launches},
           {"bound", bound_name(side.bound)},
           {"gain", optional_json(side.gain)},
-          {"peak_memory", optional_json(side.peak_memory)}};
+          {"peak_memory", optional_json(side.peak_memory)},
+          {"held_more", side.held_more}};
 }
 
 ordered_json functions_json(const ProgramChange& change, const std::vector<std::size_t>& places) {

@@ -53,7 +53,7 @@ json cards_of(const ProgramPicture& picture) {
     const MemoryUse& use = *picture.memory.use;
     const auto peak = static_cast<double>(use.peak);
     cards.push_back(card(
-        "GPU memory", "its peak", format::about(peak, Unit::byte),
+        "GPU memory", "its peak", (use.unseen_calls > 0 ? "at least " : "") + format::about(peak, Unit::byte),
         use.of_gpu ? fmt::format("of {}", format::about(static_cast<double>(*use.of_gpu), Unit::byte)) : ""));
   }
   return cards;

@@ -62,20 +62,28 @@ std::string growth_text(const MemoryGrowth& growth) {
 }
 
 std::string absent_text(const NoMemoryUse& absent) {
-  if (absent.calls == 0) return "Not known: the trace has no call that allocates memory of a GPU.";
+  const std::string unseen = "cuMemCreate was called, and no record tells how much memory it gave.";
+  if (absent.calls == 0)
+    return "Not known: " +
+           (absent.unseen_calls > 0 ? unseen : "the trace has no call that allocates memory of a GPU.");
   return fmt::format(
       "Not known: {} was called, and the trace does not say what it allocated. Nsight Systems records that "
-      "with --cuda-memory-usage=true.",
-      format::one_line(absent.call));
+      "with --cuda-memory-usage=true.{}",
+      format::one_line(absent.call), absent.unseen_calls > 0 ? " " + unseen : "");
+}
+
+/// Memory that no record tells of comes on top.
+std::string_view or_more(const MemoryUse& use) {
+  return use.unseen_calls > 0 ? "at least " : "";
 }
 
 std::string peak_remark(const MemoryUse& use, const ProgramPicture& picture) {
   const std::string moment = moment_text(use, picture);
   std::string text =
-      fmt::format("The peak is {}, first reached {} after the program's start{}{}.", bytes_text(use.peak),
+      fmt::format("The peak is {}{}, first reached {} after the program's start{}{}.", or_more(use), bytes_text(use.peak),
                   format::nanoseconds(std::max<std::int64_t>(0, use.peak_time - picture.whole.start)),
                   moment.empty() ? "" : ", ", moment);
-  if (use.steady_peak && *use.steady_peak != use.peak)
+  if (use.steady_peak && *use.steady_peak != use.peak && use.unseen_calls == 0)
     text += fmt::format(" The steady steps hold at most {}.", bytes_text(*use.steady_peak));
   return text;
 }
@@ -176,7 +184,7 @@ std::string memory_text(const ProgramPicture& picture) {
   const double share = use.of_gpu ? share_of(use.peak, *use.of_gpu) : 0;
   const std::string moment = moment_text(use, picture);
   std::string text = fmt::format(
-      "{} of GPU memory at its peak{}{}{}.", bytes_text(use.peak),
+      "{}{} of GPU memory at its peak{}{}{}.", use.unseen_calls > 0 ? "At least " : "", bytes_text(use.peak),
       share >= worth_telling ? fmt::format(", {} of what the GPU has", format::percent(share)) : "",
       moment.empty() ? "" : ", ", moment);
   text += holders_text(use);
@@ -191,9 +199,9 @@ std::vector<std::string> memory_remarks(const ProgramPicture& picture) {
   const MemoryUse& use = *picture.memory.use;
   if (use.growth) remarks.push_back(growth_remark(use, picture));
   remarks.push_back(peak_remark(use, picture));
-  if (use.traffic) remarks.push_back(traffic_remark(*use.traffic, *picture.steps));
+  if (use.traffic && use.unseen_calls == 0) remarks.push_back(traffic_remark(*use.traffic, *picture.steps));
   if (std::string text = reserver_remark(use.reserver); !text.empty()) remarks.push_back(std::move(text));
-  remarks.push_back(larger_input_remark(use));
+  if (use.unseen_calls == 0) remarks.push_back(larger_input_remark(use));
   if (use.from_pools > 0)
     remarks.push_back(fmt::format(
         "{} of the peak came from a memory pool, which may hold more of the GPU than the program uses.",
@@ -209,8 +217,8 @@ std::vector<std::string> memory_remarks(const ProgramPicture& picture) {
   }
   if (use.unseen_calls > 0)
     remarks.push_back(
-        fmt::format("cuMemCreate was called {} times. No record tells of its memory, so it is not counted.",
-                    format::count(use.unseen_calls)));
+        fmt::format("cuMemCreate was called {}. No record tells of its memory, so it is not counted.",
+                    times_text(use.unseen_calls)));
   return remarks;
 }
 

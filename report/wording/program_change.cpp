@@ -136,10 +136,22 @@ void add_ranges(std::vector<LedText>& lines, const ProgramChange& change) {
     lines.push_back({"Kernels by the range that launched them", fmt::format("{}.", fmt::join(texts, "; "))});
 }
 
+/// "At least 2 MiB"
+std::string peak_text(const ComparedProgram& side) {
+  return (side.held_more ? "at least " : "") + format::about(*side.peak_memory, Unit::byte);
+}
+
 /// "GPU memory at its peak: 11.5 → 14.0 GiB (+21.7 %)."
 void add_peak_memory(std::vector<LedText>& lines, const ProgramChange& change) {
   const std::optional<double>&before = change.before.peak_memory, &after = change.after.peak_memory;
   if (!before || !after || !(*before > 0)) return;
+  if (change.before.held_more || change.after.held_more) {
+    lines.push_back({"GPU memory at its peak",
+                     format::sentence_case(fmt::format(
+                         "{} → {}. How it changed is not known: no record tells of memory of cuMemCreate.",
+                         peak_text(change.before), peak_text(change.after)))});
+    return;
+  }
   lines.push_back({"GPU memory at its peak",
                    *before == *after ? fmt::format("{} on both sides.", format::about(*after, Unit::byte))
                                      : fmt::format("{} ({}).", format::from_to(*before, *after, Unit::byte),

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/views/views.hpp"
 #include "report/wording/memory_use.hpp"
 #include "tests/report/fabricated_program.hpp"
+#include "tests/report/traced_steps.hpp"
 
 namespace mprof {
 namespace {
@@ -221,6 +223,39 @@ TEST(MemoryUse, WithoutStepsThereIsAPeakAndNoGrowth) {
   EXPECT_EQ(use.points.back().bytes, 4 * mib);
   EXPECT_THAT(text_of(program.picture()), HasSubstr("Allocated by: cudaMalloc 100.0 %."));
   EXPECT_THAT(text_of(program.picture()), Not(HasSubstr("step")));
+}
+
+TEST(MemoryUse, OfUnseenMemoryThePeakIsALeastAndNoRoomIsTold) {
+  FabricatedProgram program;
+  program.allocate(2 * mib);
+  program.made.call("cuMemCreate", {1, 2});
+  train(program, 8, [](std::size_t) {});
+  program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  EXPECT_EQ(use_of(program).unseen_calls, 1U);
+  EXPECT_THAT(text_of(program.picture()), StartsWith("At least 2 MiB of GPU memory at its peak"));
+  EXPECT_THAT(remarks_of(program), Contains(StartsWith("The peak is at least 2 MiB")));
+  EXPECT_THAT(remarks_of(program), Contains(StartsWith("cuMemCreate was called once.")));
+  EXPECT_THAT(remarks_of(program), Not(Contains(StartsWith("The GPU has"))));
+  EXPECT_THAT(remarks_of(program), Not(Contains(HasSubstr("steady steps"))));
+  const Run run = test::traced_run(program, "2026-01-01T00:00:00Z");
+  Materials materials;
+  materials.evidence = program.evidence();
+  const nlohmann::json cards = milestone_page(analyse(run), materials).view["answers"][0]["cards"];
+  EXPECT_EQ(plain(cards.back()["time"]), "at least 2 MiB");
+}
+
+TEST(MemoryUse, OfUnseenMemoryAloneItSaysThatNoRecordTells) {
+  FabricatedProgram program, both;
+  train(program, 8, [&](std::size_t) { program.made.call("cuMemCreate", {1, 2}); });
+  train(both, 8, [&](std::size_t) {
+    both.made.call("cuMemCreate", {1, 2});
+    both.made.call("cudaMalloc", {1, 2});
+  });
+  EXPECT_EQ(program.picture().memory.absent.unseen_calls, 8U);
+  EXPECT_EQ(text_of(program.picture()),
+            "Not known: cuMemCreate was called, and no record tells how much memory it gave.");
+  EXPECT_THAT(text_of(both.picture()), HasSubstr("cudaMalloc was called, and the trace does not say"));
+  EXPECT_THAT(text_of(both.picture()), HasSubstr("cuMemCreate was called, and no record tells"));
 }
 
 }  // namespace

@@ -287,6 +287,29 @@ TEST(ProgramChangeWords, OfOneProgramTwiceSayThatNothingDiffers) {
   EXPECT_FALSE(program_changes_view(comparison, true).at(0).at("tables").empty()) << "asked for";
 }
 
+TEST(ProgramChangeWords, OfMemoryThatNoRecordTellsOfGiveNoChange) {
+  FabricatedProgram before, after;
+  for (FabricatedProgram* program : {&before, &after}) {
+    program->allocate(program == &before ? 4U << 20U : 2U << 20U);
+    for (int step = 0; step < 10; ++step)
+      program->range("step", [&] { program->launch("gemm", 1'000'000); });
+  }
+  after.made.call("cuMemCreate", {1, 2});
+  Comparison comparison = compare(traced_run(before, "a"), traced_run(after, "b"), {});
+  ProgramPictures a, b;
+  a.emplace("program/p", picture_of_trace(before));
+  b.emplace("program/p", picture_of_trace(after));
+  add_program_changes(comparison, a, b);
+  const std::vector<LedText> lines = program_change_lines(comparison.cases.at(0));
+  ASSERT_EQ(lines.back().lead, "GPU memory at its peak");
+  EXPECT_EQ(lines.back().text,
+            "4\u00a0MiB → at least 2\u00a0MiB. How it changed is not known: no record tells of memory of "
+            "cuMemCreate.");
+  const auto data = nlohmann::json::parse(render_comparison(comparison, "json"));
+  EXPECT_FALSE(data.at("cases").at(0).at("program").at("a").at("held_more"));
+  EXPECT_TRUE(data.at("cases").at(0).at("program").at("b").at("held_more"));
+}
+
 TEST(ProgramChangeWords, StandInEachFormat) {
   const Comparison comparison = compared_programs();
   for (const char* format : {"text", "md", "html"}) {

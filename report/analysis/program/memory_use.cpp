@@ -183,13 +183,20 @@ MemoryReserver reserver_in(const trace::Trace& trace) {
   return MemoryReserver::none;
 }
 
+/// Its memory is held without an address, and CUPTI has no record of it.
+std::uint64_t unseen_calls_of(const trace::Trace& trace, trace::CaseIndex index) {
+  const auto calls = trace::of_case(trace.calls, index);
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      calls, [&](const trace::Call& call) { return trace.names[call.name] == "cuMemCreate"; }));
+}
+
 NoMemoryUse why_no_memory(const trace::Trace& trace, trace::CaseIndex index) {
   trace::CallKinds kinds(trace);
   std::map<trace::NameIndex, std::uint64_t> counts;
   for (const trace::Call& call : trace::of_case(trace.calls, index)) {
     if (kinds.of(call) == trace::CallKind::allocation) ++counts[call.name];
   }
-  NoMemoryUse absent;
+  NoMemoryUse absent{.unseen_calls = unseen_calls_of(trace, index)};
   std::uint64_t most = 0;
   for (const auto& [name, count] : counts) {
     const std::string& text = trace.names[name];
@@ -233,9 +240,7 @@ class MemoryReader {
     read_peak(allocations, allocators);
     if (steps_ != nullptr) read_steps(allocations, allocators);
     thin();
-    for (const trace::Call& call : trace::of_case(trace_.calls, index_)) {
-      if (trace_.names[call.name] == "cuMemCreate") ++use_.unseen_calls;
-    }
+    use_.unseen_calls = unseen_calls_of(trace_, index_);
     return std::move(use_);
   }
 

@@ -53,7 +53,7 @@ struct MemoryUse {
   std::vector<std::uint64_t> others{};    ///< peaks of other GPUs, by their numbers
   std::optional<std::uint64_t> of_gpu{};  ///< B, all that the GPU has
   std::vector<MemoryPoint> points{};      ///< by time, one for each moment that changed it
-  std::uint64_t peak = 0;                 ///< B
+  std::uint64_t peak = 0;                 ///< B; at least, where there are unseen_calls
   std::int64_t peak_time = 0;             ///< when it was first reached
   std::vector<MemoryHolder> holders{};    ///< of the peak, the most first
   std::uint64_t from_pools = 0;           ///< B of the peak, by calls such as cudaMallocAsync
@@ -69,8 +69,9 @@ struct MemoryUse {
 
 /// Why a trace does not say what a program held.
 struct NoMemoryUse {
-  std::uint64_t calls = 0;  ///< that allocate, of which the trace has no record
-  std::string call{};       ///< the most frequent one
+  std::uint64_t calls = 0;         ///< that allocate, of which the trace has no record
+  std::string call{};              ///< the most frequent one
+  std::uint64_t unseen_calls = 0;  ///< of cuMemCreate, whose memory no trace tells of
 };
 
 /// One of both.

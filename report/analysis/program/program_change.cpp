@@ -29,7 +29,10 @@ class Side {
                             .launches = static_cast<double>(picture_.launches) / steps_,
                             .bound = picture_.bound,
                             .gain = picture_.gain};
-    if (picture_.memory.use) program.peak_memory = static_cast<double>(picture_.memory.use->peak);
+    if (picture_.memory.use) {
+      program.peak_memory = static_cast<double>(picture_.memory.use->peak);
+      program.held_more = picture_.memory.use->unseen_calls > 0;
+    }
     program.median = program.mean;
     if (!picture_.steps) return program;
     program.steps = picture_.steps->steady_steps();

@@ -75,6 +75,7 @@ struct ComparedProgram {
   ProgramBound bound = ProgramBound::kernels;
   std::optional<double> gain{};         ///< ProgramPicture::gain
   std::optional<double> peak_memory{};  ///< B, of the GPU that held the most; nullopt: not known
+  bool held_more = false;               ///< than that: no record tells of some of it
 };
 
 struct ProgramChange {
