@@ -240,7 +240,12 @@ LedText next_line(const ProgramPicture& picture) {
   std::string text;
   const std::vector<NextGain> gains = next_gains(picture);
   for (std::size_t i = 0; i < std::min(most, gains.size()); ++i) text += gain_text(gains[i]) + " ";
-  if (gains.empty())
+  const std::uint64_t lacking = picture.budget.lacking;
+  if (gains.empty() && lacking > 0)
+    text = fmt::format(
+        "Not known: the trace lacks {}, and what they stood for looks idle or like other work. ",
+        format::plural(lacking, "record"));
+  else if (gains.empty())
     text = fmt::format("No single part of {} is worth 5\u00a0% or more, as far as it was measured. ", of);
   else
     text += fmt::format("{} of {}. ", gains.size() > 1 ? "Bounds, each alone," : "A bound", of);

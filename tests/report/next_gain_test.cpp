@@ -13,6 +13,7 @@ namespace {
 
 using test::FabricatedProgram;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A long beginning on the host, and then steps of which kernels take nearly all.
 FabricatedProgram busy_after_a_while() {
@@ -77,6 +78,25 @@ TEST(NextGain, OfAKernelEndsAtItsBusiestUnit) {
       EXPECT_NEAR(advice.gain, 1 / 0.7, 0.001);
     }
   }
+}
+
+std::string next_text(const ProgramPicture& picture) {
+  const std::vector<LedText> lines = program_lines(picture);
+  return std::ranges::find(lines, "The next gain", &LedText::lead)->text;
+}
+
+TEST(NextGain, IsNotKnownOfATraceThatLacksRecords) {
+  FabricatedProgram program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.launch("gemm", 600'000);
+      program.wait();
+      program.compute(400'000);
+    });
+  EXPECT_THAT(next_text(program.picture()), HasSubstr("Launch first and compute on the host"));
+  program.made.trace.cases.front().counts.dropped = 12;
+  EXPECT_THAT(next_text(program.picture()), HasSubstr("Not known: the trace lacks 12 records"));
+  EXPECT_THAT(next_text(program.picture()), Not(HasSubstr("No single part")));
 }
 
 TEST(Process, OfAProgramWithoutAGpuSaysHowLongAndWhatItWaitedFor) {
