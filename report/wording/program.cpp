@@ -234,24 +234,34 @@ std::string gain_text(const NextGain& gain) {
                      format::up_to(gain.gain));
 }
 
+/// Where too few kernels were counted to say how much faster they could be.
+std::string uncounted_text(const ProgramPicture& picture) {
+  const bool is_counted = std::ranges::any_of(picture.functions, [](const FunctionTime& one) {
+    return ProgramPicture::floor_of(one).has_value();
+  });
+  return fmt::format("How much faster the kernels could be is not known: {}. ",
+                     is_counted ? "those that were counted take less than half of their time"
+                                : "they were not counted");
+}
+
 LedText next_line(const ProgramPicture& picture) {
   constexpr std::size_t most = 3;
   const std::string of = picture.steps ? "a traced step" : "the time from the first CUDA call";
   std::string text;
   const std::vector<NextGain> gains = next_gains(picture);
   for (std::size_t i = 0; i < std::min(most, gains.size()); ++i) text += gain_text(gains[i]) + " ";
+  const bool are_known = picture.floor_of_kernels().has_value();
   const std::uint64_t lacking = picture.budget.lacking;
   if (gains.empty() && lacking > 0)
     text = fmt::format(
         "Not known: the trace lacks {}, and what they stood for looks idle or like other work. ",
         format::plural(lacking, "record"));
   else if (gains.empty())
-    text = fmt::format("No single part of {} is worth 5\u00a0% or more, as far as it was measured. ", of);
+    text = fmt::format("{} single part of {} is worth 5\u00a0% or more, as far as it was measured. ",
+                       are_known ? "No" : "Apart from kernels, no", of);
   else
     text += fmt::format("{} of {}. ", gains.size() > 1 ? "Bounds, each alone," : "A bound", of);
-  const bool is_counted =
-      std::ranges::any_of(picture.functions, [](const FunctionTime& one) { return one.counted != nullptr; });
-  if (!is_counted) text += "How much faster the kernels could be is not known: they were not counted. ";
+  if (!are_known) text += uncounted_text(picture);
   text.pop_back();
   return {"The next gain", text};
 }

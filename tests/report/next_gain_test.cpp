@@ -14,6 +14,7 @@ namespace {
 using test::FabricatedProgram;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 /// A long beginning on the host, and then steps of which kernels take nearly all.
 FabricatedProgram busy_after_a_while() {
@@ -97,6 +98,26 @@ TEST(NextGain, IsNotKnownOfATraceThatLacksRecords) {
   program.made.trace.cases.front().counts.dropped = 12;
   EXPECT_THAT(next_text(program.picture()), HasSubstr("Not known: the trace lacks 12 records"));
   EXPECT_THAT(next_text(program.picture()), Not(HasSubstr("No single part")));
+}
+
+KernelResult counted_at(double percent) {
+  KernelResult kernel;
+  kernel.counters.values[test::counter::sm_throughput] = derived_value(percent);
+  kernel.counters.values[test::counter::memory_throughput] = derived_value(percent);
+  return kernel;
+}
+
+TEST(NextGain, OfKernelsThatWereNotCountedIsNotDenied) {
+  ProgramPicture picture = busy_after_a_while().picture();
+  EXPECT_THAT(next_text(picture), StartsWith("Apart from kernels, no single part of a traced step"));
+  EXPECT_THAT(next_text(picture), HasSubstr("they were not counted"));
+  const KernelResult good = counted_at(98);
+  ASSERT_EQ(picture.functions[1].name, "softmax");
+  picture.functions[1].counted = &good;
+  EXPECT_THAT(next_text(picture), StartsWith("Apart from kernels, no single part"));
+  EXPECT_THAT(next_text(picture), HasSubstr("those that were counted take less than half"));
+  picture.functions[0].counted = &good;
+  EXPECT_THAT(next_text(picture), StartsWith("No single part of a traced step"));
 }
 
 TEST(Process, OfAProgramWithoutAGpuSaysHowLongAndWhatItWaitedFor) {
