@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "report/analysis/program/next_gain.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,6 +121,42 @@ TEST(NextGain, OfKernelsThatWereNotCountedIsNotDenied) {
   EXPECT_THAT(next_text(picture), HasSubstr("those that were counted take less than half"));
   picture.functions[0].counted = &good;
   EXPECT_THAT(next_text(picture), StartsWith("No single part of a traced step"));
+}
+
+TEST(NextGain, OfAKernelIsABoundWhereOthersRunAtOnce) {
+  FabricatedProgram program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.launch("a", 10'000);
+      program.launch("b", 10'000);
+      program.made.kernel(8, {program.gpu - 10'000, program.gpu}, 0, "c");
+    });
+  ProgramPicture picture = program.picture();
+  const KernelResult useless = counted_at(0);
+  const auto a = std::ranges::find(picture.functions, "a", &FunctionTime::name);
+  ASSERT_NE(a, picture.functions.end());
+  a->counted = &useless;
+  const std::vector<NextGain> gains = next_gains(picture);
+  ASSERT_EQ(gains.size(), 1U);
+  // Without it half of the time is left.
+  EXPECT_NEAR(gains[0].gain, 2, 0.01);
+}
+
+TEST(NextGain, OfAKernelIsOfTheTimeInWhichItRuns) {
+  FabricatedProgram program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.launch("a", 10'000);
+      program.made.kernel(8, {program.gpu - 10'000, program.gpu}, 0, "a");
+      program.launch("b", 10'000);
+    });
+  ProgramPicture picture = program.picture();
+  const KernelResult useless = counted_at(0);
+  picture.functions.at(0).counted = &useless;
+  ASSERT_EQ(picture.functions.at(0).name, "a");
+  const std::vector<NextGain> gains = next_gains(picture);
+  ASSERT_EQ(gains.size(), 1U);
+  EXPECT_NEAR(gains[0].gain, 2, 0.01) << "two launches at once take the time of one";
 }
 
 TEST(Process, OfAProgramWithoutAGpuSaysHowLongAndWhatItWaitedFor) {

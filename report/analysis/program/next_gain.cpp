@@ -13,13 +13,11 @@ std::vector<NextGain> next_gains(const ProgramPicture& picture) {
   }
   const TimeBudget& budget = picture.budget;
   const auto window = static_cast<double>(budget.window - budget.of(BudgetPart::idle_tracing));
-  // Kernels that run at once share the time in which any of them does.
-  const auto kernels =
-      static_cast<double>(budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies));
   for (const FunctionTime& function : picture.functions) {
     const std::optional<double> floor = ProgramPicture::floor_of(function);
     if (!floor || !(window > 0)) continue;
-    const double saved = picture.share_of_kernels(function.time) * kernels / window * (1 - *floor);
+    // At most what it runs for: others that run at once may go on without it, or may not.
+    const double saved = static_cast<double>(function.span) / window * (1 - *floor);
     if (saved < 1 && 1 / (1 - saved) >= least_advised_gain)
       gains.push_back({.function = &function, .floor = *floor, .gain = 1 / (1 - saved)});
   }

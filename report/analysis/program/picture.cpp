@@ -35,11 +35,13 @@ struct Function {
   FunctionTime told;
   std::set<trace::NameIndex> names;
   std::map<trace::PlaceIndex, std::int64_t> places;
+  std::vector<trace::Interval> moments;
 };
 
 class Kernels {
  public:
-  Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window) {
+  Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window)
+      : window_({window}) {
     std::unordered_map<trace::NameIndex, Function*> by_name;
     std::map<std::string_view, RangeTime> ranges;
     for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
@@ -52,6 +54,7 @@ class Kernels {
       }
       function->told.time += row.time.length();
       ++function->told.launches;
+      function->moments.push_back(row.time);
       function->places[row.place] += row.time.length();
       RangeTime& range = ranges[trace.places[row.place].op];
       range.time += row.time.length();
@@ -84,6 +87,7 @@ class Kernels {
     for (const auto& [name, function] : functions_) {
       all.push_back(function.told);
       all.back().instances = function.names.size();
+      all.back().span = (IntervalSet(function.moments) & window_).length();
     }
     std::ranges::stable_sort(all, std::ranges::greater{}, &FunctionTime::time);
     return all;
@@ -108,6 +112,7 @@ class Kernels {
     return function;
   }
 
+  IntervalSet window_;
   std::map<std::pair<std::string, KernelKind>, Function> functions_;
   std::vector<KindTime> kinds_;
   std::vector<RangeTime> ranges_;

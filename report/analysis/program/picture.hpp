@@ -30,7 +30,8 @@ struct KindTime {
 struct FunctionTime {
   std::string name;  ///< the function's own, without template arguments
   KernelKind kind = KernelKind::other;
-  std::int64_t time = 0;  ///< ns
+  std::int64_t time = 0;  ///< ns, of its launches, one after the other
+  std::int64_t span = 0;  ///< ns of ProgramPicture::told in which at least one of them ran
   std::uint64_t launches = 0;
   std::size_t instances = 1;  ///< distinct template arguments
   /// The outermost ranges that launched it, with their ns, the longest first; empty of a program with one op.
