@@ -142,11 +142,18 @@ std::string reserver_remark(MemoryReserver reserver) {
              "less. torch.cuda.memory_summary() says how much.";
     case MemoryReserver::xla:
       return "XLA's allocator keeps what CUDA gave it. So this is what it reserved, and arrays may use less. "
-             "jax.profiler.save_device_memory_profile() says how much.";
+             "jax.profiler.save_device_memory_profile() says how much. XLA reserves 75\u00a0% of the GPU when it "
+             "starts, so this does not say what a larger input needs. With XLA_PYTHON_CLIENT_PREALLOCATE=false "
+             "it reserves only what it needs.";
     case MemoryReserver::none:
       break;
   }
   return {};
+}
+
+/// Not where some of it is not counted, nor where a framework took most of the GPU when it started.
+bool says_what_input_needs(const MemoryUse& use) {
+  return use.unseen_calls == 0 && use.reserver != MemoryReserver::xla;
 }
 
 /// By how much the input can grow at least, if nothing grows faster than it.
@@ -201,7 +208,7 @@ std::vector<std::string> memory_remarks(const ProgramPicture& picture) {
   remarks.push_back(peak_remark(use, picture));
   if (use.traffic && use.unseen_calls == 0) remarks.push_back(traffic_remark(*use.traffic, *picture.steps));
   if (std::string text = reserver_remark(use.reserver); !text.empty()) remarks.push_back(std::move(text));
-  if (use.unseen_calls == 0) remarks.push_back(larger_input_remark(use));
+  if (says_what_input_needs(use)) remarks.push_back(larger_input_remark(use));
   if (use.from_pools > 0)
     remarks.push_back(fmt::format(
         "{} of the peak came from a memory pool, which may hold more of the GPU than the program uses.",

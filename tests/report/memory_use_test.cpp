@@ -258,5 +258,23 @@ TEST(MemoryUse, OfUnseenMemoryAloneItSaysThatNoRecordTells) {
   EXPECT_THAT(text_of(both.picture()), HasSubstr("cuMemCreate was called, and no record tells"));
 }
 
+/// Kernels of a framework, as many in each step.
+void compute_as(FabricatedProgram& program, const std::string& kernel, std::size_t steps, std::size_t launches) {
+  train(program, steps, [&](std::size_t) {
+    for (std::size_t i = 0; i < launches; ++i) program.launch(kernel, 100);
+  });
+}
+
+TEST(MemoryUse, OfXlaItSaysThatItReservesAndNothingOfALargerInput) {
+  FabricatedProgram program;
+  program.allocate(768 * mib);
+  compute_as(program, "loop_add_fusion", 8, 2);
+  program.made.range("TSL", "XlaModule:#hlo_module=jit_step#", {1, 2});
+  program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  EXPECT_EQ(use_of(program).reserver, MemoryReserver::xla);
+  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("XLA_PYTHON_CLIENT_PREALLOCATE=false")));
+  EXPECT_THAT(remarks_of(program), Not(Contains(HasSubstr("as large would fill it"))));
+}
+
 }  // namespace
 }  // namespace mprof
