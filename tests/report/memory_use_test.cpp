@@ -276,5 +276,18 @@ TEST(MemoryUse, OfXlaItSaysThatItReservesAndNothingOfALargerInput) {
   EXPECT_THAT(remarks_of(program), Not(Contains(HasSubstr("as large would fill it"))));
 }
 
+TEST(MemoryUse, GrowthThatDiesDownIsNoLeak) {
+  const std::vector<std::uint64_t> quarters{4096, 2048, 1024, 100};
+  FabricatedProgram cache;
+  train(cache, 16, [&](std::size_t step) {
+    if (step % 4 == 1) cache.allocate(quarters.at(step / 4) * mib);
+  });
+  EXPECT_EQ(cache.picture().steps->steady, 0U) << "the quarters are of four steps each";
+  EXPECT_FALSE(use_of(cache).growth);
+  FabricatedProgram leak;
+  train(leak, 16, [&](std::size_t) { leak.allocate(mib); });
+  EXPECT_TRUE(use_of(leak).growth);
+}
+
 }  // namespace
 }  // namespace mprof

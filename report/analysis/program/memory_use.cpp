@@ -136,7 +136,8 @@ std::vector<std::int64_t> step_boundaries(const Steps& steps) {
   return moments;
 }
 
-/// Whether each quarter of the steps adds to what is held.
+/// Whether each quarter of the steps adds to what is held, and a step of the last one at least half as much as
+/// the average step: what an allocator keeps grows less and less, and is no leak.
 bool grows(const std::vector<std::uint64_t>& held) {
   constexpr std::size_t quarters = 4;
   const std::size_t steps = held.size() - 1;
@@ -144,7 +145,11 @@ bool grows(const std::vector<std::uint64_t>& held) {
   for (std::size_t i = 0; i < quarters; ++i) {
     if (held[(i + 1) * steps / quarters] <= held[i * steps / quarters]) return false;
   }
-  return true;
+  const std::size_t last = (quarters - 1) * steps / quarters;
+  const auto a_step = [&](std::size_t from) {
+    return static_cast<double>(held[steps] - held[from]) / static_cast<double>(steps - from);
+  };
+  return 2 * a_step(last) >= a_step(0);
 }
 
 /// The allocations of a GPU by their time.
