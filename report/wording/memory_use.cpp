@@ -125,13 +125,15 @@ std::string growth_remark(const MemoryUse& use, const ProgramPicture& picture) {
   std::vector<std::string> named;
   for (const MemoryHolder& holder : growth.holders) {
     if (named.size() == most) break;
+    // A larger buffer may have taken the place of a smaller one.
+    const std::string more =
+        holder.allocations > 0 ? format::plural(holder.allocations, "more allocation") + " " : "";
     named.push_back(
-        fmt::format("{} {} ({} by {})", bytes_text(holder.bytes),
-                    holder.range.empty() ? "in no range" : "in " + holder_range(holder),
-                    format::plural(holder.allocations, "allocation"),
+        fmt::format("{} {} ({}by {})", bytes_text(holder.bytes),
+                    holder.range.empty() ? "in no range" : "in " + holder_range(holder), more,
                     holder.call.empty() ? "a call that was not traced" : format::one_line(holder.call)));
   }
-  if (!named.empty()) text += fmt::format(" They kept: {}.", format::list(named));
+  if (!named.empty()) text += fmt::format(" They added: {}.", format::list(named));
   return text;
 }
 

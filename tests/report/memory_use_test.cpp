@@ -289,5 +289,21 @@ TEST(MemoryUse, GrowthThatDiesDownIsNoLeak) {
   EXPECT_TRUE(use_of(leak).growth);
 }
 
+TEST(MemoryUse, ALeakIsNotBlamedOnBuffersThatAreReplaced) {
+  FabricatedProgram program;
+  std::uint64_t kept = 0;
+  program.range("cache", [&] { kept = program.allocate(100 * mib); });
+  train(program, 12, [&](std::size_t) {
+    program.release(kept);
+    program.range("cache", [&] { kept = program.allocate(100 * mib); });
+    program.range("log", [&] { program.allocate(2 * mib); });
+  });
+  const MemoryUse use = use_of(program);
+  ASSERT_TRUE(use.growth);
+  ASSERT_EQ(use.growth->holders.size(), 1U);
+  EXPECT_THAT(use.growth->holders[0].range, ElementsAre("forward", "log"));
+  EXPECT_EQ(use.growth->holders[0].bytes, use.growth->after - use.growth->before);
+}
+
 }  // namespace
 }  // namespace mprof

@@ -116,6 +116,21 @@ class Allocators {
   trace::IdMap places_;
 };
 
+/// By how much they hold more afterwards. A buffer that takes the place of another one is no growth.
+std::vector<MemoryHolder> growth_of(const std::vector<MemoryHolder>& before, std::vector<MemoryHolder> after) {
+  for (MemoryHolder& one : after) {
+    const auto same = std::ranges::find_if(before, [&](const MemoryHolder& other) {
+      return other.range == one.range && other.call == one.call;
+    });
+    if (same == before.end()) continue;
+    one.bytes -= std::min(one.bytes, same->bytes);
+    one.allocations -= std::min(one.allocations, same->allocations);
+  }
+  std::erase_if(after, [](const MemoryHolder& one) { return one.bytes == 0; });
+  std::ranges::stable_sort(after, std::ranges::greater{}, &MemoryHolder::bytes);
+  return after;
+}
+
 /// What is held at some moments, which are in order: after all that happened before.
 std::vector<std::uint64_t> held_at(const std::vector<MemoryPoint>& points,
                                    std::span<const std::int64_t> moments) {
@@ -291,17 +306,18 @@ class MemoryReader {
 
   void read_growth(const std::vector<Allocation>& allocations, Allocators& allocators,
                    const trace::Interval& steady, const std::vector<std::uint64_t>& held) {
-    HeldMemory now;
-    for (const Allocation& one : allocations) {
-      if (one.time.start < steady.end) now.take(one);
-    }
-    std::vector<const Allocation*> kept = now.all();
-    std::erase_if(kept, [&](const Allocation* one) { return one->time.start < steady.start; });
+    const auto holders_at = [&](std::int64_t moment) {
+      HeldMemory now;
+      for (const Allocation& one : allocations) {
+        if (one.time.start < moment) now.take(one);
+      }
+      return allocators.holders(now.all());
+    };
     use_.growth = MemoryGrowth{.before = held.front(),
                                .after = held.back(),
                                .a_step = static_cast<double>(held.back() - held.front()) /
                                          static_cast<double>(steps_->steady_steps()),
-                               .holders = allocators.holders(kept)};
+                               .holders = growth_of(holders_at(steady.start), holders_at(steady.end))};
   }
 
   /// The last one of each moment.

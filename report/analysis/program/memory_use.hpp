@@ -35,7 +35,7 @@ struct MemoryGrowth {
   std::uint64_t before = 0;             ///< B, where the steady steps begin
   std::uint64_t after = 0;              ///< B, where they end
   double a_step = 0;                    ///< B
-  std::vector<MemoryHolder> holders{};  ///< what they allocated and did not free, the most first
+  std::vector<MemoryHolder> holders{};  ///< by how much more they hold at the end, the most first
 };
 
 /// What allocates and frees in the steady steps.
