@@ -153,9 +153,23 @@ std::string reserver_remark(MemoryReserver reserver) {
   return {};
 }
 
-/// Not where some of it is not counted, nor where a framework took most of the GPU when it started.
+/// Why no share of a GPU is told.
+std::string several_remark(const MemoryUse& use) {
+  if (use.processes < 2)
+    return fmt::format("The trace has several GPUs under the number {}. Their memory counts together, so the "
+                       "share of a GPU is not known.",
+                       use.gpu);
+  return fmt::format(
+      "{} processes held memory of the GPU under the number {}. It counts together, also of a process that "
+      "ended without freeing it. Each process may have had a GPU of its own. So the share of a GPU is not "
+      "known.",
+      use.processes, use.gpu);
+}
+
+/// Not where some of it is not counted or may be of several GPUs, nor where a framework took most of the GPU
+/// when it started.
 bool says_what_input_needs(const MemoryUse& use) {
-  return use.unseen_calls == 0 && use.reserver != MemoryReserver::xla;
+  return use.unseen_calls == 0 && !use.is_of_several && use.reserver != MemoryReserver::xla;
 }
 
 /// By how much the input can grow at least, if nothing grows faster than it.
@@ -211,6 +225,7 @@ std::vector<std::string> memory_remarks(const ProgramPicture& picture) {
   if (use.traffic && use.unseen_calls == 0) remarks.push_back(traffic_remark(*use.traffic, *picture.steps));
   if (std::string text = reserver_remark(use.reserver); !text.empty()) remarks.push_back(std::move(text));
   if (says_what_input_needs(use)) remarks.push_back(larger_input_remark(use));
+  if (use.is_of_several) remarks.push_back(several_remark(use));
   if (use.from_pools > 0)
     remarks.push_back(fmt::format(
         "{} of the peak came from a memory pool, which may hold more of the GPU than the program uses.",

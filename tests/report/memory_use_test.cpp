@@ -305,5 +305,31 @@ TEST(MemoryUse, ALeakIsNotBlamedOnBuffersThatAreReplaced) {
   EXPECT_EQ(use.growth->holders[0].bytes, use.growth->after - use.growth->before);
 }
 
+TEST(MemoryUse, OfSeveralProcessesUnderOneNumberNoShareIsTold) {
+  FabricatedProgram program;
+  program.allocate(200 * mib);
+  train(program, 12, [&](std::size_t) { program.allocate(mib); });
+  program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  EXPECT_THAT(text_of(program.picture()), HasSubstr("of what the GPU has"));
+  FabricatedProgram two_gpus = program;
+  two_gpus.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  FabricatedProgram two_processes = program;
+  two_processes.made.trace.allocations.push_back({.time = {1, 1},
+                                                  .process = std::int64_t{7} << 24U,
+                                                  .address = 1,
+                                                  .bytes = 900 * mib,
+                                                  .queue = {0, 1, 0},
+                                                  .kind = trace::MemoryKind::device});
+  EXPECT_EQ(use_of(two_processes).peak, 1112 * mib) << "more than the GPU has";
+  for (const FabricatedProgram* one : {&two_gpus, &two_processes}) {
+    EXPECT_FALSE(use_of(*one).of_gpu);
+    EXPECT_TRUE(use_of(*one).is_of_several);
+    EXPECT_THAT(text_of(one->picture()), Not(HasSubstr("of what the GPU has")));
+    EXPECT_THAT(remarks_of(*one), Not(Contains(HasSubstr("full after"))));
+    EXPECT_THAT(remarks_of(*one), Not(Contains(HasSubstr("larger"))));
+    EXPECT_THAT(remarks_of(*one), Contains(HasSubstr("under the number 0")));
+  }
+}
+
 }  // namespace
 }  // namespace mprof

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -251,9 +252,8 @@ class MemoryReader {
 
   MemoryUse use() {
     std::tie(use_.gpu, use_.others) = fullest_gpu(trace_, index_);
-    const auto gpu = std::ranges::find(trace_.gpus, use_.gpu, &trace::Gpu::id);
-    if (gpu != trace_.gpus.end()) use_.of_gpu = gpu->memory;
     const std::vector<Allocation> allocations = allocations_on(trace_, index_, use_.gpu);
+    read_gpu(allocations);
     Allocators allocators(trace_, index_, steps_, allocations);
     use_.points = points_of(allocations);
     use_.peak = peak_of(use_.points);
@@ -265,6 +265,18 @@ class MemoryReader {
   }
 
  private:
+  void read_gpu(const std::vector<Allocation>& allocations) {
+    std::set<std::int64_t> processes;
+    for (const Allocation& one : allocations) {
+      if (!one.is_release) processes.insert(one.process);
+    }
+    use_.processes = processes.size();
+    use_.is_of_several =
+        use_.processes > 1 || std::ranges::count(trace_.gpus, use_.gpu, &trace::Gpu::id) > 1;
+    const auto gpu = std::ranges::find(trace_.gpus, use_.gpu, &trace::Gpu::id);
+    if (gpu != trace_.gpus.end() && !use_.is_of_several) use_.of_gpu = gpu->memory;
+  }
+
   void read_peak(const std::vector<Allocation>& allocations, Allocators& allocators) {
     HeldMemory held;
     for (const Allocation& one : allocations) {

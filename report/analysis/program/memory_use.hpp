@@ -51,7 +51,9 @@ enum class MemoryReserver : std::uint8_t { none, pytorch, xla };
 struct MemoryUse {
   std::uint32_t gpu = 0;                  ///< the one that the program held the most of
   std::vector<std::uint64_t> others{};    ///< peaks of other GPUs, by their numbers
-  std::optional<std::uint64_t> of_gpu{};  ///< B, all that the GPU has
+  std::optional<std::uint64_t> of_gpu{};  ///< B, all that the GPU has; nullopt where is_of_several
+  std::size_t processes = 0;              ///< that allocated memory of it
+  bool is_of_several = false;             ///< processes or GPUs stand under this number: the sum may be of both
   std::vector<MemoryPoint> points{};      ///< by time, one for each moment that changed it
   std::uint64_t peak = 0;                 ///< B; at least, where there are unseen_calls
   std::int64_t peak_time = 0;             ///< when it was first reached
