@@ -181,8 +181,8 @@ std::string larger_input_remark(const MemoryUse& use) {
   if (!use.of_gpu) return "How much memory the GPU has is not known. " + second;
   const double room = share_of(*use.of_gpu, use.peak);
   if (room > plenty)
-    return fmt::format("The GPU has {}, {} times as much: memory does not limit the size of its input.",
-                       bytes_text(*use.of_gpu), format::significant(room, 2));
+    return fmt::format("The GPU has {}, {} times as much.", bytes_text(*use.of_gpu),
+                       format::count(static_cast<std::uint64_t>(room)));
   if (room < least)
     return fmt::format("The GPU has {}: next to nothing is left for a larger input. {}",
                        bytes_text(*use.of_gpu), second);

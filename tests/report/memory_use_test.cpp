@@ -331,5 +331,13 @@ TEST(MemoryUse, OfSeveralProcessesUnderOneNumberNoShareIsTold) {
   }
 }
 
+TEST(MemoryUse, ThatIsLittleLimitsNothingThatOneRunCouldTell) {
+  FabricatedProgram program;
+  program.allocate(mib);
+  train(program, 8, [](std::size_t) {});
+  program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  EXPECT_THAT(remarks_of(program), Contains("The GPU has 1 GiB, 1,024 times as much."));
+}
+
 }  // namespace
 }  // namespace mprof
