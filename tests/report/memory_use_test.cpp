@@ -339,5 +339,15 @@ TEST(MemoryUse, ThatIsLittleLimitsNothingThatOneRunCouldTell) {
   EXPECT_THAT(remarks_of(program), Contains("The GPU has 1 GiB, 1,024 times as much."));
 }
 
+TEST(MemoryUse, IsReservedByAFrameworkWithoutStepsAsWell) {
+  FabricatedProgram inference;
+  inference.allocate(20 * mib);
+  for (const char* kernel : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"})
+    inference.launch(std::string("void at::native::") + kernel + "<float>(float*)", 500);
+  ASSERT_FALSE(inference.picture().steps);
+  EXPECT_EQ(use_of(inference).reserver, MemoryReserver::pytorch);
+  EXPECT_THAT(text_of(inference.picture()), HasSubstr("what the framework reserved"));
+}
+
 }  // namespace
 }  // namespace mprof

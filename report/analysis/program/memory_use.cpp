@@ -258,6 +258,7 @@ class MemoryReader {
     use_.points = points_of(allocations);
     use_.peak = peak_of(use_.points);
     read_peak(allocations, allocators);
+    if (keeps_memory(allocations)) use_.reserver = reserver_in(trace_);
     if (steps_ != nullptr) read_steps(allocations, allocators);
     thin();
     use_.unseen_calls = unseen_calls_of(trace_, index_);
@@ -275,6 +276,14 @@ class MemoryReader {
         use_.processes > 1 || std::ranges::count(trace_.gpus, use_.gpu, &trace::Gpu::id) > 1;
     const auto gpu = std::ranges::find(trace_.gpus, use_.gpu, &trace::Gpu::id);
     if (gpu != trace_.gpus.end() && !use_.is_of_several) use_.of_gpu = gpu->memory;
+  }
+
+  /// Whether most kernels find memory without asking CUDA for any: a tenth of them or fewer do.
+  [[nodiscard]] bool keeps_memory(const std::vector<Allocation>& allocations) const {
+    constexpr std::size_t least_kernels_of_one = 10;
+    const auto made = static_cast<std::size_t>(
+        std::ranges::count(allocations, false, &Allocation::is_release));
+    return least_kernels_of_one * made < trace::of_case(trace_.kernels.rows(), index_).size();
   }
 
   void read_peak(const std::vector<Allocation>& allocations, Allocators& allocators) {
@@ -312,7 +321,6 @@ class MemoryReader {
       if (!one.is_release) traffic.bytes += one.bytes;
     }
     use_.traffic = traffic;
-    if (traffic.allocations < steps_->steady_steps()) use_.reserver = reserver_in(trace_);
     if (grows(held)) read_growth(allocations, allocators, steady, held);
   }
 
