@@ -2,7 +2,6 @@
 #include "report/wording/memory_use.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -120,8 +119,8 @@ std::string growth_remark(const MemoryUse& use, const ProgramPicture& picture) {
       format::about(growth.a_step, Unit::byte));
   if (use.of_gpu && *use.of_gpu > growth.after)
     text += fmt::format(
-        " At this rate the GPU is full after {} more steps.",
-        format::significant(std::floor(static_cast<double>(*use.of_gpu - growth.after) / growth.a_step), 2));
+        " At this rate the GPU is full after at most {} more steps.",
+        format::count(static_cast<std::uint64_t>(static_cast<double>(*use.of_gpu - growth.after) / growth.a_step)));
   std::vector<std::string> named;
   for (const MemoryHolder& holder : growth.holders) {
     if (named.size() == most) break;

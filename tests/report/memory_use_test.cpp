@@ -131,7 +131,7 @@ TEST(MemoryUse, NamesALeakWithItsRangeAndRate) {
   EXPECT_EQ(growth.holders[0].allocations, picture.steps->steady_steps());
   EXPECT_THAT(text_of(picture), HasSubstr("It grows by 2 MiB a step."));
   // 64 MiB and 12 times 2 MiB are held of 1024 MiB: 468 steps more.
-  EXPECT_THAT(remarks_of(program).front(), HasSubstr("full after 468 more steps"));
+  EXPECT_THAT(remarks_of(program).front(), HasSubstr("full after at most 468 more steps"));
   EXPECT_THAT(remarks_of(program).front(), HasSubstr("in forward / log"));
 }
 
@@ -347,6 +347,13 @@ TEST(MemoryUse, IsReservedByAFrameworkWithoutStepsAsWell) {
   ASSERT_FALSE(inference.picture().steps);
   EXPECT_EQ(use_of(inference).reserver, MemoryReserver::pytorch);
   EXPECT_THAT(text_of(inference.picture()), HasSubstr("what the framework reserved"));
+}
+
+TEST(MemoryUse, TheStepsThatAreLeftAreNotRoundedUp) {
+  FabricatedProgram program;
+  train(program, 12, [&](std::size_t) { program.allocate(2 * mib); });
+  program.made.trace.gpus.push_back({.id = 0, .memory = (24 + 3000 - 1) * mib});
+  EXPECT_THAT(remarks_of(program).front(), HasSubstr("full after at most 1,499 more steps"));
 }
 
 }  // namespace
