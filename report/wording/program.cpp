@@ -394,9 +394,14 @@ std::vector<LedText> process_lines(const ProcessPicture& process) {
   if (process.peak_memory)
     lines.push_back({"Memory", fmt::format("{} at the peak of the largest process.",
                                            format::about(*process.peak_memory, Unit::byte))});
-  if (!process.untraced.empty())
-    lines.push_back({"Not recorded", fmt::format("What it did on a GPU and in the operating system: {}.",
-                                                 say(process.untraced))});
+  if (!process.untraced.empty()) {
+    const Because because = process.untraced.because;
+    const bool is_of_gpu_alone =
+        because == Because::case_lacks_kernels || because == Because::case_has_whole_graphs;
+    lines.push_back(
+        {"Not recorded", fmt::format("What it did on a GPU{}: {}.",
+                                     is_of_gpu_alone ? "" : " and in the operating system", say(process.untraced))});
+  }
   return lines;
 }
 

@@ -147,6 +147,9 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {case_without_activity, "the trace holds no activity of {name}"},
     {case_lacks_kernels,
      "the trace of {name} has {number} launches and no kernel: the profiler did not see what the GPU did"},
+    {case_has_whole_graphs,
+     "the trace of {name} has CUDA graphs as a whole, and not their kernels (Nsight Systems records those "
+     "with --cuda-graph-trace=node)"},
     {one_execution_each, "each side is one execution, and so small a change may be chance"},
     {none_traced_with_baseline, "no case with a verified time was traced together with its baseline"},
     {rules_are_of_gpus, "the rules are about GPUs"},

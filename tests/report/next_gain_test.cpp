@@ -7,9 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/analysis/program/process.hpp"
 #include "report/wording/program.hpp"
 #include "tests/report/counters.hpp"
 #include "tests/report/fabricated_program.hpp"
+#include "tests/report/traced_steps.hpp"
 
 namespace mprof {
 namespace {
@@ -179,6 +181,37 @@ TEST(Process, OfAProgramWithoutAGpuSaysHowLongAndWhatItWaitedFor) {
   process.peak_memory.reset();
   ASSERT_EQ(process_lines(process).size(), 2U) << "what was not recorded has no line";
   EXPECT_THAT(process_lines(process)[0].text, HasSubstr("It ran once"));
+}
+
+std::string not_recorded(const FabricatedProgram& program, const Evidence& evidence) {
+  const Run run = test::traced_run(program, "2026-01-01T00:00:00Z");
+  const RunAnalysis analysis = analyse(run);
+  const CaseResult* const result = only_process(analysis.families.at(0));
+  EXPECT_NE(result, nullptr);
+  if (result == nullptr) return {};
+  const std::vector<LedText> lines = process_lines(process_of(*result, &evidence));
+  const auto line = std::ranges::find(lines, "Not recorded", &LedText::lead);
+  return line == lines.end() ? "" : line->text;
+}
+
+TEST(Process, OfAProgramWhoseKernelsAreNotKnownSaysWhy) {
+  FabricatedProgram launches, graphs, on_cpu;
+  for (std::int64_t i = 0; i < 8; ++i) {
+    launches.made.call("cudaLaunchKernel", {10 * i, 10 * i + 5});
+    graphs.made.call("cudaGraphLaunch", {10 * i, 10 * i + 5});
+    graphs.made.trace.graphs.push_back({.time = {10 * i + 5, 10 * i + 9}, .queue = {0, 1, 7}});
+    on_cpu.made.system_call("read", {10 * i, 10 * i + 5});
+  }
+  for (FabricatedProgram* program : {&launches, &graphs, &on_cpu}) program->host = 100;
+  EXPECT_THAT(not_recorded(launches, launches.evidence()),
+              StartsWith("What it did on a GPU: the trace of program/p has 8 launches and no kernel"));
+  EXPECT_THAT(not_recorded(graphs, graphs.evidence()),
+              StartsWith("What it did on a GPU: the trace of program/p has CUDA graphs as a whole"));
+  EXPECT_EQ(not_recorded(on_cpu, on_cpu.evidence()), "") << "a program without a GPU lacks nothing";
+  Evidence of_another = on_cpu.evidence();
+  of_another.profile->cases.front().id = "program/q";
+  EXPECT_EQ(not_recorded(on_cpu, of_another),
+            "What it did on a GPU and in the operating system: program/p was not traced.");
 }
 
 }  // namespace

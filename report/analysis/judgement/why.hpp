@@ -121,6 +121,7 @@ enum class Because {
   case_not_traced,
   case_without_activity,
   case_lacks_kernels,  ///< although some were launched
+  case_has_whole_graphs,  ///< and no kernel, as none of a graph was recorded
   one_execution_each,
   none_traced_with_baseline,
   rules_are_of_gpus,

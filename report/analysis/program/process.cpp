@@ -31,6 +31,17 @@ std::vector<SystemCalls> system_calls_of(const trace::Trace& trace, trace::CaseI
   return sorted;
 }
 
+/// Why the trace does not say what the program did on a GPU. Empty where it says so, or has nothing of a GPU.
+Why why_untraced(const CaseResult& result, const Evidence& evidence) {
+  const CaseBudget budget = budget_of(result, evidence);
+  if (!budget.budget) return budget.absent.because == Because::case_without_activity ? Why() : budget.absent;
+  const auto found = std::ranges::find(evidence.profile->cases, result.id, &trace::CaseInfo::id);
+  const auto index = static_cast<trace::CaseIndex>(found - evidence.profile->cases.begin());
+  const bool has_kernels = !trace::of_case(evidence.profile->kernels.rows(), index).empty();
+  if (has_kernels || trace::of_case(evidence.profile->graphs, index).empty()) return {};
+  return Why(Because::case_has_whole_graphs, {result.id});
+}
+
 }  // namespace
 
 double ProcessPicture::median() const {
@@ -61,10 +72,8 @@ ProcessPicture process_of(const CaseResult& result, const Evidence* evidence) {
                          .peak_memory = known_value(result, "peak_memory")};
   if (result.cores_busy) process.cores_busy = result.cores_busy->median;
   if (evidence == nullptr) return process;
-  if (!evidence->profile) {
-    process.untraced = said(evidence->absent);
-    return process;
-  }
+  process.untraced = why_untraced(result, *evidence);
+  if (!evidence->profile) return process;
   const auto found = std::ranges::find(evidence->profile->cases, result.id, &trace::CaseInfo::id);
   if (found != evidence->profile->cases.end())
     process.calls = system_calls_of(*evidence->profile,

@@ -26,7 +26,7 @@ struct ProcessPicture {
   std::optional<double> cores_busy{};   ///< both over the time
   std::optional<double> peak_memory{};  ///< B, of the largest process
   std::vector<SystemCalls> calls{};     ///< the longest first; empty where none were traced
-  Why untraced{};                       ///< why there is no trace
+  Why untraced{};                       ///< why there is no trace, or nothing of the GPU in it
 
   [[nodiscard]] double median() const;
   [[nodiscard]] double least() const;
