@@ -134,9 +134,8 @@ json throughput_part(const Section& section) {
           "issued. Two figures are SM / memory.{}",
           counting_sentence(section),
           has_before(section.sol)
-              ? " Small: the change in percentage points. Each kernel is held against the one of the same "
-                "name "
-                "of its baseline, and the longest one of an op also against the longest one."
+              ? " Small: the change in percentage points. Each kernel is compared with the one of the same "
+                "name of its baseline, and the longest one of an op also with the longest one."
               : ""));
   for (const OpInfo& op : section.family.ops) {
     add_chart(section, part,

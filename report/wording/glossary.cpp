@@ -135,11 +135,12 @@ std::string meaning_of_verified(const RunAnalysis& analysis) {
 
 std::string meaning_of_bounds(const RunAnalysis& analysis) {
   std::string text =
-      "What removing one limit alone could gain at the most, by counts or the trace; mprof's "
+      "What removing one limit alone could gain at most, by counts or the trace; mprof's "
       "docs/how-it-works/advice.md has the formulas. Several do not add up";
   if (is_of_one_program(analysis)) return text + ".";
   return text +
-         ", and tensor cores are not held to what CUDA cores could do. The steps behind it are, in this run, "
+         ", and tensor cores are not compared with what CUDA cores could do. The steps after it are, in this "
+         "run, "
          "the ops (or wholes) of variants that moved the same limit of their own baseline; its own are those "
          "in which no other rule predicted more.";
 }
@@ -179,8 +180,9 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
       {.term = "Speed-up",
        .applies_to = AppliesTo::several,
        .meaning =
-           "The baseline's time over this variant's; above 1 is faster. In parentheses: not told apart. Each "
-           "variant declares its own baseline; the common one is that from which most variants come. The "
+           "The baseline's time over this variant's; above 1 is faster. In parentheses: the times may be the "
+           "same. Each variant declares its own baseline; the common one is that from which most variants "
+           "come. The "
            "interval is the 95 % one of the t-test that Faster, slower, same is told by."},
       {.term = "Of possible",
        .applies_to = AppliesTo::variants,

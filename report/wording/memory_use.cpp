@@ -78,18 +78,18 @@ std::string_view or_more(const MemoryUse& use) {
 
 std::string peak_remark(const MemoryUse& use, const ProgramPicture& picture) {
   const std::string moment = moment_text(use, picture);
-  std::string text =
-      fmt::format("The peak is {}{}, first reached {} after the program's start{}{}.", or_more(use), bytes_text(use.peak),
-                  format::nanoseconds(std::max<std::int64_t>(0, use.peak_time - picture.whole.start)),
-                  moment.empty() ? "" : ", ", moment);
+  std::string text = fmt::format(
+      "The peak is {}{}, first reached {} after the program's start{}{}.", or_more(use), bytes_text(use.peak),
+      format::nanoseconds(std::max<std::int64_t>(0, use.peak_time - picture.whole.start)),
+      moment.empty() ? "" : ", ", moment);
   if (use.steady_peak && *use.steady_peak != use.peak && use.unseen_calls == 0)
     text += fmt::format(" The steady steps hold at most {}.", bytes_text(*use.steady_peak));
   return text;
 }
 
-/// "once", "3 times", "never".
+/// "once", "3 times"
 std::string times_text(std::uint64_t count) {
-  return count == 0 ? "never" : count == 1 ? "once" : format::count(count) + " times";
+  return count == 1 ? "once" : format::count(count) + " times";
 }
 
 std::string traffic_remark(const MemoryTraffic& traffic, const Steps& steps) {
@@ -97,10 +97,13 @@ std::string traffic_remark(const MemoryTraffic& traffic, const Steps& steps) {
     return "The steady steps allocate and free no memory of the GPU.";
   const auto count = static_cast<double>(steps.steady_steps());
   if (traffic.allocations < steps.steady_steps())
-    return fmt::format("The {} steady steps allocate {}, {} in all, and free {}.", steps.steady_steps(),
-                       times_text(traffic.allocations),
-                       format::about(static_cast<double>(traffic.bytes), Unit::byte),
-                       times_text(traffic.releases));
+    return fmt::format(
+        "The {} steady steps {} They {}.", steps.steady_steps(),
+        traffic.allocations == 0
+            ? "allocate no memory of the GPU."
+            : fmt::format("allocate memory {}. Together that is {}.", times_text(traffic.allocations),
+                          format::about(static_cast<double>(traffic.bytes), Unit::byte)),
+        traffic.releases == 0 ? "free none" : "free memory " + times_text(traffic.releases));
   return fmt::format("A steady step allocates {} times, {}, and frees {} times, on average.",
                      format::significant(static_cast<double>(traffic.allocations) / count, 3),
                      format::about(static_cast<double>(traffic.bytes) / count, Unit::byte),
@@ -118,9 +121,9 @@ std::string growth_remark(const MemoryUse& use, const ProgramPicture& picture) {
       bytes_text(growth.before), picture.steps->steady_steps(), bytes_text(growth.after),
       format::about(growth.a_step, Unit::byte));
   if (use.of_gpu && *use.of_gpu > growth.after)
-    text += fmt::format(
-        " At this rate the GPU is full after at most {} more steps.",
-        format::count(static_cast<std::uint64_t>(static_cast<double>(*use.of_gpu - growth.after) / growth.a_step)));
+    text += fmt::format(" At this rate the GPU is full after at most {} more steps.",
+                        format::count(static_cast<std::uint64_t>(
+                            static_cast<double>(*use.of_gpu - growth.after) / growth.a_step)));
   std::vector<std::string> named;
   for (const MemoryHolder& holder : growth.holders) {
     if (named.size() == most) break;
@@ -143,9 +146,9 @@ std::string reserver_remark(MemoryReserver reserver) {
              "less. torch.cuda.memory_summary() says how much.";
     case MemoryReserver::xla:
       return "XLA's allocator keeps what CUDA gave it. So this is what it reserved, and arrays may use less. "
-             "jax.profiler.save_device_memory_profile() says how much. XLA reserves 75\u00a0% of the GPU when it "
-             "starts, so this does not say what a larger input needs. With XLA_PYTHON_CLIENT_PREALLOCATE=false "
-             "it reserves only what it needs.";
+             "jax.profiler.save_device_memory_profile() says how much. Unless "
+             "XLA_PYTHON_CLIENT_PREALLOCATE=false is set, XLA reserves 75\u00a0% of the GPU when it starts. So "
+             "this does not say what a larger input needs.";
     case MemoryReserver::none:
       break;
   }
@@ -155,9 +158,10 @@ std::string reserver_remark(MemoryReserver reserver) {
 /// Why no share of a GPU is told.
 std::string several_remark(const MemoryUse& use) {
   if (use.processes < 2)
-    return fmt::format("The trace has several GPUs under the number {}. Their memory counts together, so the "
-                       "share of a GPU is not known.",
-                       use.gpu);
+    return fmt::format(
+        "The trace has several GPUs under the number {}. Their memory counts together, so the "
+        "share of a GPU is not known.",
+        use.gpu);
   return fmt::format(
       "{} processes held memory of the GPU under the number {}. It counts together, also of a process that "
       "ended without freeing it. Each process may have had a GPU of its own. So the share of a GPU is not "

@@ -145,7 +145,8 @@ std::string waits_text(const ProgramPicture& picture) {
   if (picture.waits.empty()) return {};
   const WaitTime& wait = picture.waits.front();
   if (!picture.steps)
-    return fmt::format(" It waits {} times in {}, the longest of these calls.", wait.count, wait.call);
+    return fmt::format(" It waits {} in {}, the longest of these calls.", format::plural(wait.count, "time"),
+                       wait.call);
   return fmt::format(
       " It waits {} times a step in {}.",
       format::significant(
@@ -236,12 +237,11 @@ std::string gain_text(const NextGain& gain) {
 
 /// Where too few kernels were counted to say how much faster they could be.
 std::string uncounted_text(const ProgramPicture& picture) {
-  const bool is_counted = std::ranges::any_of(picture.functions, [](const FunctionTime& one) {
-    return ProgramPicture::floor_of(one).has_value();
-  });
-  return fmt::format("How much faster the kernels could be is not known: {}. ",
-                     is_counted ? "those that were counted take less than half of their time"
-                                : "they were not counted");
+  const bool is_counted = std::ranges::any_of(
+      picture.functions, [](const FunctionTime& one) { return ProgramPicture::floor_of(one).has_value(); });
+  return fmt::format(
+      "How much faster the kernels could be is not known: {}. ",
+      is_counted ? "those that were counted take less than half of their time" : "they were not counted");
 }
 
 LedText next_line(const ProgramPicture& picture) {
@@ -253,9 +253,9 @@ LedText next_line(const ProgramPicture& picture) {
   const bool are_known = picture.floor_of_kernels().has_value();
   const std::uint64_t lacking = picture.budget.lacking;
   if (gains.empty() && lacking > 0)
-    text = fmt::format(
-        "Not known: the trace lacks {}, and what they stood for looks idle or like other work. ",
-        format::plural(lacking, "record"));
+    text =
+        fmt::format("Not known: the trace lacks {}, and what they stood for looks idle or like other work. ",
+                    format::plural(lacking, "record"));
   else if (gains.empty())
     text = fmt::format("{} single part of {} is worth 5\u00a0% or more, as far as it was measured. ",
                        are_known ? "No" : "Apart from kernels, no", of);
@@ -398,9 +398,9 @@ std::vector<LedText> process_lines(const ProcessPicture& process) {
     const Because because = process.untraced.because;
     const bool is_of_gpu_alone =
         because == Because::case_lacks_kernels || because == Because::case_has_whole_graphs;
-    lines.push_back(
-        {"Not recorded", fmt::format("What it did on a GPU{}: {}.",
-                                     is_of_gpu_alone ? "" : " and in the operating system", say(process.untraced))});
+    lines.push_back({"Not recorded", fmt::format("What it did on a GPU{}: {}.",
+                                                 is_of_gpu_alone ? "" : " and in the operating system",
+                                                 say(process.untraced))});
   }
   return lines;
 }

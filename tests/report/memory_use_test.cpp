@@ -113,6 +113,24 @@ TEST(MemoryUse, CountsWhatTheSteadyStepsAllocate) {
               Contains("A steady step allocates 2.00 times, 4 MiB, and frees 2.00 times, on average."));
 }
 
+TEST(MemoryUse, WhatTheSteadyStepsSeldomAllocateStandsInSentencesOfTheirOwn) {
+  FabricatedProgram once, twice;
+  std::uint64_t kept = 0;
+  train(once, 10, [&](std::size_t step) {
+    if (step == 5) once.allocate(2 * mib);
+  });
+  train(twice, 10, [&](std::size_t step) {
+    if (step == 4 || step == 6) kept = twice.allocate(mib);
+    if (step == 8) twice.release(kept);
+  });
+  EXPECT_THAT(
+      remarks_of(once),
+      Contains(HasSubstr("steady steps allocate memory once. Together that is 2 MiB. They free none.")));
+  EXPECT_THAT(remarks_of(twice),
+              Contains(HasSubstr(
+                  "steady steps allocate memory 2 times. Together that is 2 MiB. They free memory once.")));
+}
+
 TEST(MemoryUse, NamesALeakWithItsRangeAndRate) {
   FabricatedProgram program;
   program.allocate(64 * mib);
@@ -259,7 +277,8 @@ TEST(MemoryUse, OfUnseenMemoryAloneItSaysThatNoRecordTells) {
 }
 
 /// Kernels of a framework, as many in each step.
-void compute_as(FabricatedProgram& program, const std::string& kernel, std::size_t steps, std::size_t launches) {
+void compute_as(FabricatedProgram& program, const std::string& kernel, std::size_t steps,
+                std::size_t launches) {
   train(program, steps, [&](std::size_t) {
     for (std::size_t i = 0; i < launches; ++i) program.launch(kernel, 100);
   });

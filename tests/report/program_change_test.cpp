@@ -291,8 +291,7 @@ TEST(ProgramChangeWords, OfMemoryThatNoRecordTellsOfGiveNoChange) {
   FabricatedProgram before, after;
   for (FabricatedProgram* program : {&before, &after}) {
     program->allocate(program == &before ? 4U << 20U : 2U << 20U);
-    for (int step = 0; step < 10; ++step)
-      program->range("step", [&] { program->launch("gemm", 1'000'000); });
+    for (int step = 0; step < 10; ++step) program->range("step", [&] { program->launch("gemm", 1'000'000); });
   }
   after.made.call("cuMemCreate", {1, 2});
   Comparison comparison = compare(traced_run(before, "a"), traced_run(after, "b"), {});

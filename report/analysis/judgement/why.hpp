@@ -120,7 +120,7 @@ enum class Because {
   several,  ///< reasons
   case_not_traced,
   case_without_activity,
-  case_lacks_kernels,  ///< although some were launched
+  case_lacks_kernels,     ///< although some were launched
   case_has_whole_graphs,  ///< and no kernel, as none of a graph was recorded
   one_execution_each,
   none_traced_with_baseline,

@@ -118,7 +118,8 @@ class Allocators {
 };
 
 /// By how much they hold more afterwards. A buffer that takes the place of another one is no growth.
-std::vector<MemoryHolder> growth_of(const std::vector<MemoryHolder>& before, std::vector<MemoryHolder> after) {
+std::vector<MemoryHolder> growth_of(const std::vector<MemoryHolder>& before,
+                                    std::vector<MemoryHolder> after) {
   for (MemoryHolder& one : after) {
     const auto same = std::ranges::find_if(before, [&](const MemoryHolder& other) {
       return other.range == one.range && other.call == one.call;
@@ -152,8 +153,8 @@ std::vector<std::int64_t> step_boundaries(const Steps& steps) {
   return moments;
 }
 
-/// Whether each quarter of the steps adds to what is held, and a step of the last one at least half as much as
-/// the average step: what an allocator keeps grows less and less, and is no leak.
+/// Whether each quarter of the steps adds to what is held, and a step of the last one at least half as much
+/// as the average step: what an allocator keeps grows less and less, and is no leak.
 bool grows(const std::vector<std::uint64_t>& held) {
   constexpr std::size_t quarters = 4;
   const std::size_t steps = held.size() - 1;
@@ -272,8 +273,7 @@ class MemoryReader {
       if (!one.is_release) processes.insert(one.process);
     }
     use_.processes = processes.size();
-    use_.is_of_several =
-        use_.processes > 1 || std::ranges::count(trace_.gpus, use_.gpu, &trace::Gpu::id) > 1;
+    use_.is_of_several = use_.processes > 1 || std::ranges::count(trace_.gpus, use_.gpu, &trace::Gpu::id) > 1;
     const auto gpu = std::ranges::find(trace_.gpus, use_.gpu, &trace::Gpu::id);
     if (gpu != trace_.gpus.end() && !use_.is_of_several) use_.of_gpu = gpu->memory;
   }
@@ -281,8 +281,8 @@ class MemoryReader {
   /// Whether most kernels find memory without asking CUDA for any: a tenth of them or fewer do.
   [[nodiscard]] bool keeps_memory(const std::vector<Allocation>& allocations) const {
     constexpr std::size_t least_kernels_of_one = 10;
-    const auto made = static_cast<std::size_t>(
-        std::ranges::count(allocations, false, &Allocation::is_release));
+    const auto made =
+        static_cast<std::size_t>(std::ranges::count(allocations, false, &Allocation::is_release));
     return least_kernels_of_one * made < trace::of_case(trace_.kernels.rows(), index_).size();
   }
 

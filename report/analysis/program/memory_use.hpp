@@ -53,14 +53,14 @@ struct MemoryUse {
   std::vector<std::uint64_t> others{};    ///< peaks of other GPUs, by their numbers
   std::optional<std::uint64_t> of_gpu{};  ///< B, all that the GPU has; nullopt where is_of_several
   std::size_t processes = 0;              ///< that allocated memory of it
-  bool is_of_several = false;             ///< processes or GPUs stand under this number: the sum may be of both
-  std::vector<MemoryPoint> points{};      ///< by time, one for each moment that changed it
-  std::uint64_t peak = 0;                 ///< B; at least, where there are unseen_calls
-  std::int64_t peak_time = 0;             ///< when it was first reached
-  std::vector<MemoryHolder> holders{};    ///< of the peak, the most first
-  std::uint64_t from_pools = 0;           ///< B of the peak, by calls such as cudaMallocAsync
-  std::uint64_t managed = 0;              ///< B of the peak that may lie on the host
-  std::uint64_t unseen_calls = 0;         ///< of cuMemCreate, whose memory no record tells of
+  bool is_of_several = false;           ///< processes or GPUs stand under this number: the sum may be of both
+  std::vector<MemoryPoint> points{};    ///< by time, one for each moment that changed it
+  std::uint64_t peak = 0;               ///< B; at least, where there are unseen_calls
+  std::int64_t peak_time = 0;           ///< when it was first reached
+  std::vector<MemoryHolder> holders{};  ///< of the peak, the most first
+  std::uint64_t from_pools = 0;         ///< B of the peak, by calls such as cudaMallocAsync
+  std::uint64_t managed = 0;            ///< B of the peak that may lie on the host
+  std::uint64_t unseen_calls = 0;       ///< of cuMemCreate, whose memory no record tells of
   MemoryReserver reserver = MemoryReserver::none;
   // Of programs with steps.
   std::optional<std::uint64_t> steady_peak{};
