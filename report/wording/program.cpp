@@ -75,7 +75,6 @@ std::string kinds_text(const ProgramPicture& picture) {
 std::string idle_text(const TimeBudget& budget) {
   constexpr double least = 0.005;
   constexpr std::size_t most = 3;
-  constexpr std::string_view lead = "idle: ";
   std::vector<BudgetPart> causes;
   for (std::size_t i = 0; i < budget_parts; ++i) {
     const auto part = static_cast<BudgetPart>(i);
@@ -83,11 +82,8 @@ std::string idle_text(const TimeBudget& budget) {
   }
   std::ranges::stable_sort(causes, std::ranges::greater{}, [&](BudgetPart part) { return budget.of(part); });
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < std::min(most, causes.size()); ++i) {
-    const std::string_view name = part_name(causes[i]);
-    texts.push_back(fmt::format("{} {}", name.starts_with(lead) ? name.substr(lead.size()) : name,
-                                format::percent(budget.share(causes[i]))));
-  }
+  for (std::size_t i = 0; i < std::min(most, causes.size()); ++i)
+    texts.push_back(fmt::format("{} {}", idle_cause(causes[i]), format::percent(budget.share(causes[i]))));
   return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
 }
 

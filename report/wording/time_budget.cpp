@@ -29,7 +29,18 @@ constexpr std::array<std::string_view, budget_parts> part_phrases{
     "the GPU idle while the host ran its own code",
 };
 
+/// Of the idle parts, in their order.
+constexpr std::array<std::string_view, 6> idle_causes{
+    "tracing", "waits", "allocation", "CUDA calls", "OS calls", "host code",
+};
+constexpr auto first_idle = static_cast<std::size_t>(BudgetPart::idle_tracing);
+static_assert(first_idle + idle_causes.size() == budget_parts);
+
 }  // namespace
+
+std::string_view idle_cause(BudgetPart part) {
+  return idle_causes.at(static_cast<std::size_t>(part) - first_idle);
+}
 
 std::string_view part_name(BudgetPart part) {
   return part_names.at(static_cast<std::size_t>(part));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "report/views/time_budget_view.hpp"
+#include "report/wording/time_budget.hpp"
 #include "report/wording/why.hpp"
 #include "tests/report/fabricated_trace.hpp"
 #include "tests/report/planned_charts.hpp"
@@ -388,6 +389,17 @@ TEST(TimeBudget, IsShownToBeMissingForAReason) {
   EXPECT_EQ(view["absent"], "The run has no <trace>");
   EXPECT_TRUE(view["charts"].empty());
   EXPECT_TRUE(plan.charts().empty());
+}
+
+TEST(TimeBudget, AnIdlePartIsCalledByItsCause) {
+  std::size_t idle = 0;
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    const auto part = static_cast<BudgetPart>(i);
+    if (!is_idle(part)) continue;
+    ++idle;
+    EXPECT_EQ(part_name(part), "idle: " + std::string(idle_cause(part)));
+  }
+  EXPECT_EQ(idle, 6U);
 }
 
 }  // namespace
