@@ -2,7 +2,6 @@
 #include "report/wording/program.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -87,25 +86,14 @@ std::string idle_text(const TimeBudget& budget) {
   return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
 }
 
-/// ", mostly allocation 300 ms and tracing 40 ms": what warming up has more of than as many steady steps.
+/// " It has more of: the cost of tracing (+40 ms)."
 std::string warming_up_text(const ProgramPicture& picture) {
-  constexpr double notable = 0.15;
   constexpr std::size_t most = 2;
-  if (!picture.warming_up) return {};
-  const double as_many =
-      static_cast<double>(picture.steps->steady) / static_cast<double>(picture.steps->steady_steps());
-  std::vector<std::pair<double, std::string_view>> parts;
-  for (std::size_t i = 0; i < budget_parts; ++i) {
-    const auto part = static_cast<BudgetPart>(i);
-    const double more = static_cast<double>(picture.warming_up->of(part)) -
-                        as_many * static_cast<double>(picture.budget.of(part));
-    if (more >= notable * static_cast<double>(picture.warming_up->window))
-      parts.emplace_back(more, part_phrase(part));
-  }
-  std::ranges::stable_sort(parts, std::ranges::greater{}, &std::pair<double, std::string_view>::first);
+  const std::vector<std::pair<BudgetPart, double>> parts = picture.more_in_warming_up();
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(most, parts.size()); ++i)
-    texts.push_back(fmt::format("{} (+{})", parts[i].second, format::nanoseconds(parts[i].first)));
+    texts.push_back(
+        fmt::format("{} (+{})", part_phrase(parts[i].first), format::nanoseconds(parts[i].second)));
   return texts.empty() ? "" : fmt::format(" It has more of: {}.", format::list(texts));
 }
 
@@ -339,15 +327,11 @@ std::vector<LedText> program_lines(const ProgramPicture& picture) {
 namespace {
 
 LedText process_time_line(const ProcessPicture& process) {
-  const auto count = static_cast<double>(process.times.size());
   const auto time = [](double seconds) { return format::quantity(seconds, Unit::second); };
-  double mean = 0, squares = 0;
-  for (const double one : process.times) mean += one / count;
-  for (const double one : process.times) squares += (one - mean) * (one - mean);
   std::string text = fmt::format("{} in the median", time(process.median()));
-  if (process.times.size() > 1)
-    text += fmt::format(", {} ± {} (mean ± standard deviation), {} to {}", time(mean),
-                        time(std::sqrt(squares / (count - 1))), time(process.least()), time(process.most()));
+  if (const std::optional<double> deviation = process.deviation())
+    text += fmt::format(", {} ± {} (mean ± standard deviation), {} to {}", time(process.mean()),
+                        time(*deviation), time(process.least()), time(process.most()));
   return {"How long it takes",
           fmt::format("{}. It ran {}, without a profiler.", text,
                       process.times.size() == 1 ? "once" : fmt::format("{} times", process.times.size()))};
@@ -370,13 +354,11 @@ LedText processor_line(const ProcessPicture& process) {
 
 LedText system_calls_line(const std::vector<SystemCalls>& calls) {
   constexpr std::size_t most = 3;
-  constexpr double second_of_ns = 1e-9;
   std::vector<std::string> named;
   for (std::size_t i = 0; i < std::min(most, calls.size()); ++i)
-    named.push_back(
-        fmt::format("{} {} ({})", format::one_line(calls[i].name),
-                    format::quantity(static_cast<double>(calls[i].time) * second_of_ns, Unit::second),
-                    calls[i].count == 1 ? "1 call" : format::count(calls[i].count) + " calls"));
+    named.push_back(fmt::format("{} {} ({})", format::one_line(calls[i].name),
+                                format::nanoseconds(calls[i].time),
+                                calls[i].count == 1 ? "1 call" : format::count(calls[i].count) + " calls"));
   return {"Where it waited",
           fmt::format("In calls of the operating system, of all threads: {}.", format::list(named))};
 }

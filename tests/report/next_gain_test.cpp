@@ -176,7 +176,10 @@ TEST(Process, OfAProgramWithoutAGpuSaysHowLongAndWhatItWaitedFor) {
   EXPECT_THAT(lines[2].text, HasSubstr("poll 500.0"));
   EXPECT_THAT(lines[2].text, HasSubstr("(3 calls)"));
   EXPECT_THAT(lines[3].text, HasSubstr("64"));
+  EXPECT_DOUBLE_EQ(process.mean(), 1);
+  EXPECT_NEAR(process.deviation().value_or(0), 0.08165, 1e-5);
   process.times = {0.9};
+  EXPECT_FALSE(process.deviation());
   process.calls.clear();
   process.peak_memory.reset();
   ASSERT_EQ(process_lines(process).size(), 2U) << "what was not recorded has no line";

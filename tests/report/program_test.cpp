@@ -284,6 +284,23 @@ TEST(ProgramPicture, SaysWhatItsPartsAre) {
   EXPECT_NE(lines[6].text.find("Warming up: 1 step, "), std::string::npos) << lines[6].text;
 }
 
+TEST(ProgramPicture, KnowsWhatWarmingUpHasMoreOf) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      if (step == 0) program.compute(4'000'000);
+      program.launch("gemm", step == 0 ? 9'000'000 : 1'000'000);
+    });
+  const auto parts = program.picture().more_in_warming_up();
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].first, BudgetPart::kernels);
+  EXPECT_EQ(parts[1].first, BudgetPart::idle_host);
+  EXPECT_NEAR(parts[1].second, 4e6, 1e4);
+  Program even;
+  for (int step = 0; step < 10; ++step) even.range("step", [&] { even.launch("gemm", 1'000'000); });
+  EXPECT_TRUE(even.picture().more_in_warming_up().empty());
+}
+
 // --- Kinds
 
 TEST(FunctionName, IsWhatInstancesHaveInCommonAndWhatCutlassRuns) {

@@ -214,6 +214,21 @@ double ProgramPicture::share_of_kernels(std::int64_t time) const {
   return kernel_time > 0 ? static_cast<double>(time) / static_cast<double>(kernel_time) : 0;
 }
 
+std::vector<std::pair<BudgetPart, double>> ProgramPicture::more_in_warming_up() const {
+  constexpr double notable = 0.15;
+  std::vector<std::pair<BudgetPart, double>> parts;
+  if (!warming_up || !steps) return parts;
+  const double as_many = static_cast<double>(steps->steady) / static_cast<double>(steps->steady_steps());
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    const auto part = static_cast<BudgetPart>(i);
+    const double more =
+        static_cast<double>(warming_up->of(part)) - as_many * static_cast<double>(budget.of(part));
+    if (more >= notable * static_cast<double>(warming_up->window)) parts.emplace_back(part, more);
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater{}, &std::pair<BudgetPart, double>::second);
+  return parts;
+}
+
 std::optional<double> ProgramPicture::floor_of(const FunctionTime& function) {
   constexpr double all_of_it = 100;  // %
   if (function.counted == nullptr) return std::nullopt;

@@ -87,6 +87,9 @@ struct ProgramPicture {
   std::optional<double> gain{};
 
   [[nodiscard]] double share_of_kernels(std::int64_t time) const;
+  /// What warming up has more of than as many steady steps, where that is 15 % of it or more: in ns, the most
+  /// first.
+  [[nodiscard]] std::vector<std::pair<BudgetPart, double>> more_in_warming_up() const;
   /// The share of its time that a function would need if its busiest unit had no pause, by its counted
   /// launch; nullopt where it was not counted.
   [[nodiscard]] static std::optional<double> floor_of(const FunctionTime& function);

@@ -2,7 +2,9 @@
 #include "report/analysis/program/process.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 
 #include "model/statistics/median.hpp"
 #include "report/analysis/program/picture.hpp"
@@ -46,6 +48,18 @@ Why why_untraced(const CaseResult& result, const Evidence& evidence) {
 
 double ProcessPicture::median() const {
   return mprof::median(times);
+}
+
+double ProcessPicture::mean() const {
+  return std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+}
+
+std::optional<double> ProcessPicture::deviation() const {
+  if (times.size() < 2) return std::nullopt;
+  const double middle = mean();
+  double squares = 0;
+  for (const double one : times) squares += (one - middle) * (one - middle);
+  return std::sqrt(squares / static_cast<double>(times.size() - 1));
 }
 
 double ProcessPicture::least() const {

@@ -29,6 +29,9 @@ struct ProcessPicture {
   Why untraced{};                       ///< why there is no trace, or nothing of the GPU in it
 
   [[nodiscard]] double median() const;
+  [[nodiscard]] double mean() const;
+  /// The sample standard deviation; nullopt of one execution.
+  [[nodiscard]] std::optional<double> deviation() const;
   [[nodiscard]] double least() const;
   [[nodiscard]] double most() const;
 };
