@@ -41,7 +41,7 @@ struct Baseline {
   std::optional<Run> recorded{};
   std::optional<BaselineBuild> build{};
 
-  /// That of the measurements: `interrupted` where one side was.
+  /// The exit code of the measurements: `interrupted` where one side was.
   [[nodiscard]] ExitCode exit_code(ExitCode of_candidate) const;
   /// Compares, as compared_with() does of a recorded one, and returns the exit code of both. Throws
   /// Error(environment) where no case of the other build worked.

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/temporary_directory.hpp"
 #include "system/error.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
 namespace {

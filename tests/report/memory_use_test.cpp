@@ -255,7 +255,7 @@ TEST(MemoryUse, OfUnseenMemoryThePeakIsALeastAndNoRoomIsTold) {
   EXPECT_THAT(remarks_of(program), Contains(StartsWith("cuMemCreate was called once.")));
   EXPECT_THAT(remarks_of(program), Not(Contains(StartsWith("The GPU has"))));
   EXPECT_THAT(remarks_of(program), Not(Contains(HasSubstr("steady steps"))));
-  const Run run = test::traced_run(program, "2026-01-01T00:00:00Z");
+  const mprof::Run run = test::traced_run(program, "2026-01-01T00:00:00Z");
   Materials materials;
   materials.evidence = program.evidence();
   const nlohmann::json cards = milestone_page(analyse(run), materials).view["answers"][0]["cards"];

@@ -29,8 +29,8 @@ struct TimeDifference {
   Difference difference{};
 };
 
-/// Draws the variance of each towards those of the same time of other cases, as far as they agree. Times of
-/// one case are never put together: they vary unlike, and are taken in the same executions.
+/// Draws the variance of each towards the variances of the same time of other cases, as far as they agree.
+/// Times of one case are never put together: they vary unlike, and are taken in the same executions.
 void moderate(std::span<TimeDifference> differences);
 
 }  // namespace mprof
