@@ -91,6 +91,7 @@ void show_as_program(json& answer, json& family) {
   family["shows_speed_of_light"] = !is_program || family["speed_of_light"]["absent"] == "";
   family["shows_time_budget"] = !is_program || family["time_budget"]["absent"] == "";
   if (!is_program) return;
+  if (family["ops"].size() == 1) family["has_ops"] = false;  // it is the whole program
   leave_out_modelled(family["speed_of_light"]);
   if (!program["memory"].is_boolean()) family["gpu_memory"] = false;  // it is in the answer
   for (json& variant : family["variants"]) {

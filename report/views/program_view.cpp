@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,13 +41,13 @@ json cards_of(const ProgramPicture& picture) {
                          format::quantity(pace, Unit::second),
                          fmt::format("{} a second", format::significant(1 / pace, 3))));
   }
-  cards.push_back(card(
-      "The GPU is busy", of,
-      format::percent(1 - static_cast<double>(budget.idle()) / static_cast<double>(budget.window)),
-      fmt::format(
-          "{} kernel launches{}",
-          format::count(picture.steps ? picture.launches / picture.steps->steady_steps() : picture.launches),
-          picture.steps ? " a step" : "")));
+  const std::uint64_t launches =
+      picture.steps ? picture.launches / picture.steps->steady_steps() : picture.launches;
+  cards.push_back(
+      card("The GPU is busy", of,
+           format::percent(1 - static_cast<double>(budget.idle()) / static_cast<double>(budget.window)),
+           fmt::format("{} kernel {}{}", format::count(launches), launches == 1 ? "launch" : "launches",
+                       picture.steps ? " a step" : "")));
   cards.push_back(
       card("Bound by", of, std::string(bound_name(picture.bound)),
            picture.gain ? fmt::format("at most {} as fast without it", format::times(*picture.gain)) : ""));
@@ -124,6 +126,43 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
   return table;
 }
 
+const Value& timed_part(const OpResult& op) {
+  return op.op_time ? op.op_time : op.group_time;
+}
+
+/// Its NVTX ranges, and what it timed itself, without a profiler. nullopt of a program in one part.
+std::optional<Table> parts_table(const FamilyResult& family, const PageContext& page) {
+  constexpr std::size_t most = 15;
+  const CaseResult* const result = only_process(family);
+  if (result == nullptr) return std::nullopt;
+  std::vector<const OpResult*> parts;
+  for (const OpResult& op : result->ops) {
+    if (op.info.name != trace::whole_program && timed_part(op)) parts.push_back(&op);
+  }
+  if (parts.empty()) return std::nullopt;
+  std::ranges::stable_sort(parts, std::ranges::greater{},
+                           [](const OpResult* op) { return timed_part(*op)->median; });
+  const std::size_t shown = std::min(most, parts.size());
+  Table table(
+      page.anchor("program parts"),
+      fmt::format(
+          "{} of the program's parts, without a profiler. An NVTX range that lies in another one "
+          "counts in both.",
+          shown < parts.size() ? fmt::format("The {} longest of {} times", shown, parts.size()) : "Times"));
+  table.text("Part").text("Timed").numbers("Time", Unit::second).numbers("Share of the program");
+  for (const OpResult* op : std::span(parts).first(shown)) {
+    const double share = timed_part(*op)->median / result->total_time->median;
+    table.row({Cell::words(op->info.name), Cell::words(op->op_time ? "by the program" : "as an NVTX range"),
+               Cell::value(timed_part(*op)), Cell::figure(format::percent(share)).valued(share)});
+  }
+  return table;
+}
+
+json parts_view(const FamilyResult& family, const PageContext& page) {
+  const std::optional<Table> table = parts_table(family, page);
+  return table ? table->view() : json(false);
+}
+
 json process_cards(const CaseResult& result) {
   const ProcessPicture process = process_of(result, nullptr);
   json cards = json::array();
@@ -150,6 +189,7 @@ json process_view(const FamilyResult& family, const PageContext& page) {
   return {{"cards", process_cards(*result)},
           {"lines", std::move(lines)},
           {"table", false},
+          {"parts", parts_view(family, page)},
           {"ranges", false},
           {"drawn", false},
           {"pace", false},
@@ -167,6 +207,7 @@ json program_view(const FamilyResult& family, const PageContext& page) {
   return {{"cards", cards_of(*picture)},
           {"lines", std::move(lines)},
           {"table", functions_table(*picture, page).view()},
+          {"parts", parts_view(family, page)},
           {"ranges", range_tree_view(*picture, page)},
           {"drawn", drawn_step_view(*picture, page)},
           {"pace", pace_view(*picture, page)},

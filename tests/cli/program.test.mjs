@@ -307,4 +307,5 @@ test("a report of a program with ranges has their times", { skip: no_ranges }, (
   assert.equal(mprof(["run", "--rounds", "2", "--out", out, "--", ranges_program]).code, 0);
   assert.equal(mprof(["report", out]).code, 0);
   assert.match(readFileSync(join(out, "evidence.md"), "utf8"), /NVTX range forward/);
+  assert.match(readFileSync(join(out, "brief.md"), "utf8"), /\| forward +\| as an NVTX range +\| +\d/);
 });
