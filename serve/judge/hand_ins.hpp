@@ -19,7 +19,7 @@ namespace mprof {
 struct HandIn {
   std::string name{};  ///< of its folder, or of its file without the ending
   std::filesystem::path file{};
-  bool is_alone = false;  ///< it lies beside other hand-ins, and is one file
+  bool is_alone = false;  ///< it is one file in a folder of hand-ins
   std::string refused{};  ///< why it is not judged; empty: it is
 };
 
