@@ -146,7 +146,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {case_not_traced, "{name} was not traced"},
     {case_without_activity, "the trace holds no activity of {name}"},
     {case_lacks_kernels,
-     "the trace of {name} has {number} launches and no kernel: the profiler did not see what the GPU did"},
+     "the trace of {name} has no kernel of any launch ({number}): the profiler did not see what the GPU did"},
     {case_has_whole_graphs,
      "the trace of {name} has CUDA graphs as a whole, and not their kernels (Nsight Systems records those "
      "with --cuda-graph-trace=node)"},

@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 /// Names of variants of the user's own family.
 std::vector<std::string> names_beside(const fs::path& file) {
   std::vector<std::string> names;
+  if (file.empty()) return names;
   const fs::path folder = fs::absolute(file).parent_path();
-  if (file.empty() || !family_file(folder)) return names;
+  if (!family_file(folder)) return names;
   for (const fs::path& variant : read_family_folder(folder).variants) names.push_back(variant_name(variant));
   return names;
 }

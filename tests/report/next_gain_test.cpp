@@ -201,13 +201,14 @@ TEST(Process, OfAProgramWhoseKernelsAreNotKnownSaysWhy) {
   FabricatedProgram launches, graphs, on_cpu;
   for (std::int64_t i = 0; i < 8; ++i) {
     launches.made.call("cudaLaunchKernel", {10 * i, 10 * i + 5});
+    launches.made.trace.calls.back().correlation = i + 1;
     graphs.made.call("cudaGraphLaunch", {10 * i, 10 * i + 5});
     graphs.made.trace.graphs.push_back({.time = {10 * i + 5, 10 * i + 9}, .queue = {0, 1, 7}});
     on_cpu.made.system_call("read", {10 * i, 10 * i + 5});
   }
   for (FabricatedProgram* program : {&launches, &graphs, &on_cpu}) program->host = 100;
   EXPECT_THAT(not_recorded(launches, launches.evidence()),
-              StartsWith("What it did on a GPU: the trace of program/p has 8 launches and no kernel"));
+              StartsWith("What it did on a GPU: the trace of program/p has no kernel of any launch (8)"));
   EXPECT_THAT(not_recorded(graphs, graphs.evidence()),
               StartsWith("What it did on a GPU: the trace of program/p has CUDA graphs as a whole"));
   EXPECT_EQ(not_recorded(on_cpu, on_cpu.evidence()), "") << "a program without a GPU lacks nothing";

@@ -2,6 +2,7 @@
 #include "report/analysis/program/memory_use.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -118,16 +119,29 @@ class Allocators {
 };
 
 /// By how much they hold more afterwards. A buffer that takes the place of another one is no growth.
-std::vector<MemoryHolder> growth_of(const std::vector<MemoryHolder>& before,
-                                    std::vector<MemoryHolder> after) {
+/// Takes from `after` what was held before by the same call in a range that `is_same` holds for.
+void leave_out(std::vector<MemoryHolder>& before, std::vector<MemoryHolder>& after, auto is_same) {
   for (MemoryHolder& one : after) {
-    const auto same = std::ranges::find_if(before, [&](const MemoryHolder& other) {
-      return other.range == one.range && other.call == one.call;
-    });
-    if (same == before.end()) continue;
-    one.bytes -= std::min(one.bytes, same->bytes);
-    one.allocations -= std::min(one.allocations, same->allocations);
+    for (MemoryHolder& other : before) {
+      if (other.call != one.call || !is_same(other.range, one.range)) continue;
+      const std::uint64_t bytes = std::min(one.bytes, other.bytes);
+      const std::uint64_t allocations = std::min(one.allocations, other.allocations);
+      one.bytes -= bytes;
+      other.bytes -= bytes;
+      one.allocations -= allocations;
+      other.allocations -= allocations;
+    }
   }
+}
+
+/// A buffer that is first allocated outside of the steps, and then replaced in them, has not grown.
+bool ends_alike(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return !a.empty() && !b.empty() && a.back() == b.back();
+}
+
+std::vector<MemoryHolder> growth_of(std::vector<MemoryHolder> before, std::vector<MemoryHolder> after) {
+  leave_out(before, after, std::equal_to());
+  leave_out(before, after, ends_alike);
   std::erase_if(after, [](const MemoryHolder& one) { return one.bytes == 0; });
   std::ranges::stable_sort(after, std::ranges::greater{}, &MemoryHolder::bytes);
   return after;
