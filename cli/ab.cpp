@@ -59,7 +59,7 @@ int ab(const Arguments& arguments) {
     fmt::print("{}\n",
                session_json(session, sides).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    print_readable(render_session(session, sides, words, terminal_width()));
+    print_readable(render_session(session, sides, words, table_width()));
     fmt::print("Result: {}\n", first.directory->path().parent_path().string());
   }
   if (turns.was_interrupted()) return static_cast<int>(ExitCode::interrupted);
@@ -74,7 +74,7 @@ Verb ab_verb() {
       {"budget", "S", "120", "Longest time of the session, in seconds. At least three blocks are measured."},
       {"sampling-time", "S", "1", "Longest sampling in one round, in seconds."},
       {"timeout", "S", "600", "Time limit of a round, in seconds."},
-      {"format", "NAME", "text", "text or json."},
+      chosen_from("text json", {"format", "NAME", "text", "text or json."}),
       json_option(),
       {"out", "DIR", "results/<UTC time>-ab", "Where the records of A, B and the control are kept."},
       {"overwrite", "", "", "Replace what is in --out."},

@@ -96,6 +96,7 @@ nlohmann::ordered_json json_of(const Exported& exported) {
 int export_run(const Arguments& arguments) {
   const std::vector<std::string> directories = arguments.texts("DIR...");
   const fs::path directory = directories.front();
+  require_folder(arguments.text("out"));
   ExportOptions options;
   options.formats = split(arguments.text("format"));
   options.out = arguments.given("out") ? fs::path(arguments.text("out")) : directory / "export";
@@ -149,18 +150,21 @@ Verb export_verb() {
                    {"mprof export results/a --format csv --out tables", "tables for pandas"},
                    {"mprof export nightly/* --format otava --out tracked", "a history for Apache Otava"}},
       .section = Section::data,
-      .options = {{"format", "LIST", "perfetto,csv,json",
-                   "What to write: some of perfetto, perfetto-json, csv, json, nsys, bmf, benchmark-action "
-                   "and otava. perfetto-json is the timeline as JSON. nsys writes the one case that --case "
-                   "names as Nsight Systems exports it."},
-                  {"out", "DIR", "", "Where to write. Default: DIR/export."},
-                  {"case", "LIST", "",
-                   "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "
-                   "of the whole run."},
-                  {"with-pauses", "", "",
-                   "Also what mprof does between two ops, such as flushing the caches. It is no work of the "
-                   "variant."},
-                  json_answer_option()},
+      .options =
+          {chosen_from(
+               "perfetto perfetto-json csv json nsys bmf benchmark-action otava",
+               {"format", "LIST", "perfetto,csv,json",
+                "What to write: some of perfetto, perfetto-json, csv, json, nsys, bmf, benchmark-action "
+                "and otava. perfetto-json is the timeline as JSON. nsys writes the one case that --case "
+                "names as Nsight Systems exports it."}),
+           {"out", "DIR", "", "Where to write. Default: DIR/export."},
+           {"case", "LIST", "",
+            "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "
+            "of the whole run."},
+           {"with-pauses", "", "",
+            "Also what mprof does between two ops, such as flushing the caches. It is no work of the "
+            "variant."},
+           json_answer_option()},
       .run = export_run};
 }
 

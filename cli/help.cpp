@@ -277,8 +277,23 @@ Completed completed(std::string_view argument) {
   if (argument.find("DIR") != std::string_view::npos) return Completed::folder;
   if (argument.find("FILE") != std::string_view::npos || argument.find("PATH") != std::string_view::npos)
     return Completed::file;
-  if (argument == "ID" || argument == "GLOB" || argument == "VARIANT") return Completed::variant;
-  return Completed::nothing;
+  static constexpr std::array<std::string_view, 5> variants{"ID", "GLOB", "VARIANT", "A", "B"};
+  return std::ranges::find(variants, argument) != variants.end() ? Completed::variant : Completed::nothing;
+}
+
+/// --ops takes a glob as well, but of a program's NVTX ranges.
+Completed completed(const Option& option) {
+  return option.name == "ops" ? Completed::nothing : completed(option.argument);
+}
+
+/// What the words of a verb may be, with blanks between them; empty: files.
+std::string words_for(const Verb& verb, const std::string& variants) {
+  if (verb.name == "new") return "variant family suite";
+  if (verb.name == "submit") return "slurm";
+  for (const Positional& word : positionals(verb)) {
+    if (completed(word.name) == Completed::variant) return variants;
+  }
+  return {};
 }
 
 /// The first sentence of a meaning, as the word in a shell's single quotes.
@@ -307,7 +322,10 @@ std::string escaped(const std::string& text, std::string_view special) {
 
 std::vector<std::string> words_of(const Verb& verb) {
   std::vector<std::string> words{"--help"};
-  for (const Option& option : verb.options) words.push_back("--" + option.name);
+  for (const Option& option : verb.options) {
+    words.push_back("--" + option.name);
+    if (option.letter() != 0) words.push_back(std::string("-") + option.letter());
+  }
   return words;
 }
 
@@ -320,18 +338,23 @@ std::vector<std::string> names_of(const std::vector<Verb>& verbs) {
 }
 
 std::string bash_completion(const std::vector<Verb>& verbs, std::span<const std::string> variants) {
-  std::string options, arguments;
+  std::string options, arguments, positional;
   for (const Verb& verb : verbs) {
     if (verb.hidden) continue;
     options += fmt::format("    {}) options='{}' ;;\n", verb.name, fmt::join(words_of(verb), " "));
+    if (const std::string words = words_for(verb, "$variants"); !words.empty())
+      positional +=
+          fmt::format("      {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")) ;;\n", verb.name, words);
     for (const Option& option : verb.options) {
-      const Completed with = completed(option.argument);
+      const Completed with = completed(option);
       if (option.argument.empty() || with == Completed::file) continue;
-      const std::string_view words = with == Completed::folder    ? "-d"
-                                     : with == Completed::variant ? "-W \"$variants\""
-                                                                  : "-W ''";
-      arguments += fmt::format("    {}:--{}) COMPREPLY=($(compgen {} -- \"$word\")); return ;;\n", verb.name,
-                               option.name, words);
+      const std::string words = with == Completed::folder    ? "-d"
+                                : with == Completed::variant ? "-W \"$variants\""
+                                                             : fmt::format("-W '{}'", option.choices);
+      const std::string letter =
+          option.letter() == 0 ? "" : fmt::format("|{}:-{}", verb.name, option.letter());
+      arguments += fmt::format("    {}:--{}{}) COMPREPLY=($(compgen {} -- \"$word\")); return ;;\n",
+                               verb.name, option.name, letter, words);
     }
   }
   return fmt::format(R"(# Completion of mprof for bash: source <(mprof help --completion bash)
@@ -349,15 +372,20 @@ _mprof() {{
 {}  esac
   case $word in
     -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
+    *) case $verb in
+      help) COMPREPLY=($(compgen -W '{}' -- "$word")) ;;
+{}    esac ;;
   esac
 }}
 complete -o bashdefault -o default -F _mprof mprof
 )",
-                     fmt::join(variants, " "), fmt::join(names_of(verbs), " "), options, arguments);
+                     fmt::join(variants, " "), fmt::join(names_of(verbs), " "), options, arguments,
+                     fmt::join(names_of(verbs), " "), positional);
 }
 
-std::string zsh_argument(std::string_view argument) {
-  switch (completed(argument)) {
+std::string zsh_argument(const Option& option) {
+  const std::string_view argument = option.argument;
+  switch (completed(option)) {
     case Completed::folder:
       return fmt::format(":{}:_files -/", escaped(std::string(argument), ":[]"));
     case Completed::file:
@@ -367,7 +395,8 @@ std::string zsh_argument(std::string_view argument) {
     case Completed::nothing:
       break;
   }
-  return fmt::format(":{}: ", escaped(std::string(argument), ":[]"));
+  return fmt::format(":{}:{}", escaped(std::string(argument), ":[]"),
+                     option.choices.empty() ? " " : fmt::format("({})", option.choices));
 }
 
 std::string zsh_completion(const std::vector<Verb>& verbs, std::span<const std::string> variants) {
@@ -377,12 +406,14 @@ std::string zsh_completion(const std::vector<Verb>& verbs, std::span<const std::
     named += fmt::format("    '{}:{}'\n", verb.name, escaped(brief(verb.summary), ":"));
     cases += fmt::format("    {})\n      _arguments -s \\\n", verb.name);
     for (const Option& option : verb.options) {
-      const std::string argument = option.argument.empty() ? "" : zsh_argument(option.argument);
+      const std::string argument = option.argument.empty() ? "" : zsh_argument(option);
       cases +=
           fmt::format("        \"{}--{}{}\"'[{}]'\"{}\" \\\n", option.repeatable ? "*" : "", option.name,
                       option.argument.empty() ? "" : "=", escaped(brief(option.meaning), "[]:"), argument);
     }
-    cases += "        '--help[Print this help]' '*:file:_files' ;;\n";
+    const std::string words = words_for(verb, "$variants");
+    cases += fmt::format("        '--help[Print this help]' {} ;;\n",
+                         words.empty() ? "'*:file:_files'" : fmt::format("\"*:word:({})\"", words));
   }
   return fmt::format(R"(#compdef mprof
 # Completion of mprof for zsh: mprof help --completion zsh > a folder of $fpath/_mprof
@@ -417,13 +448,18 @@ std::string fish_completion(const std::vector<Verb>& verbs, std::span<const std:
     if (verb.hidden) continue;
     out += fmt::format("complete -c mprof -f -n __fish_use_subcommand -a {} -d '{}'\n", verb.name,
                        brief(verb.summary));
+    if (const std::string words = words_for(verb, fmt::format("{}", fmt::join(variants, " ")));
+        !words.empty())
+      out +=
+          fmt::format("complete -c mprof -f -n '__fish_seen_subcommand_from {}' -a '{}'\n", verb.name, words);
     for (const Option& option : verb.options) {
-      const Completed with = completed(option.argument);
+      const Completed with = completed(option);
       std::string rest;
       if (option.letter() != 0) rest += fmt::format(" -s {}", option.letter());
       if (!option.argument.empty()) rest += with == Completed::nothing ? " -x" : " -r";
       if (with == Completed::folder) rest += " -f -a '(__fish_complete_directories)'";
       if (with == Completed::variant) rest += fmt::format(" -f -a '{}'", fmt::join(variants, " "));
+      if (!option.choices.empty()) rest += fmt::format(" -f -a '{}'", option.choices);
       out += fmt::format("complete -c mprof -n '__fish_seen_subcommand_from {}' -l {}{} -d '{}'\n", verb.name,
                          option.name, rest, brief(option.meaning));
     }

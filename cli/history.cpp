@@ -11,6 +11,7 @@
 #include "cli/terminal.hpp"
 #include "model/run_file.hpp"
 #include "report/page/history_page.hpp"
+#include "runner/result_directory.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -26,8 +27,15 @@ std::vector<RecordedRun> read_runs(const std::vector<std::string>& directories) 
       throw Error(
           ExitCode::usage,
           fmt::format("{} was given twice: a history would take it for two runs. Name it once.", directory));
+    std::error_code error;
+    if (directories.size() > 1 && std::filesystem::exists(directory, error) && !holds_a_run(directory)) {
+      fmt::print(stderr, "Left out: {} (it is no run: it has no run.json).\n", directory);
+      continue;
+    }
     runs.push_back(recorded_run(read_run(directory), directory));
   }
+  if (runs.empty())
+    throw Error(ExitCode::usage, "None of these is a run: a run is a folder with a run.json.");
   return runs;
 }
 
@@ -41,7 +49,7 @@ int show_history(const Arguments& arguments) {
   options.variants = arguments.texts("variant");
   options.op = arguments.text("op");
   const History history = history_of(read_runs(arguments.texts("DIR...")), options);
-  const HistoryLayout layout{.width = terminal_width(), .templates = {}, .all = arguments.flag("all")};
+  const HistoryLayout layout{.width = table_width(), .templates = {}, .all = arguments.flag("all")};
   if (arguments.given("out")) {
     for (const auto& file : write_history(history, format, layout, arguments.text("out")))
       fmt::print("{}\n", file.string());
@@ -65,7 +73,7 @@ Verb history_verb() {
                        {"mprof history nightly/* --variant '{family}/*'", "some variants"},
                        {"mprof history nightly/* --format html --out history.html", "a page with charts"}},
           .section = Section::compare,
-          .options = {{"format", "NAME", "text", "text, md, html or json."},
+          .options = {chosen_from("text md html json", {"format", "NAME", "text", "text, md, html or json."}),
                       json_option(),
                       {"out", "FILE", "",
                        "Write to this file. Markdown has its charts in charts/ next to it. Default: standard "

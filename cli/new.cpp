@@ -147,9 +147,12 @@ Verb new_verb() {
                    {"mprof new family transpose", "a family of your own, in a folder"},
                    {"mprof new suite mprof.toml", "programs to compare"}},
       .section = Section::start,
-      .options = {{"family", "NAME", "", "The family whose ops a variant computes (`mprof list -v`)."},
-                  {"device", "NAME", "",
-                   "The device of a family's variants: cpu or cuda. Default: cuda where there is a GPU."}},
+      .options =
+          {{"family", "NAME", "", "The family whose ops a variant computes (`mprof list -v`)."},
+           chosen_from(
+               "cpu cuda",
+               {"device", "NAME", "",
+                "The device of a family's variants: cpu or cuda. Default: cuda where there is a GPU."})},
       .run = make_new};
 }
 

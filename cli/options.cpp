@@ -237,6 +237,11 @@ std::vector<Positional> positionals(const Verb& verb) {
   return out;
 }
 
+Option chosen_from(std::string choices, Option option) {
+  option.choices = std::move(choices);
+  return option;
+}
+
 Option json_option() {
   return {"json", "", "", "Print JSON, the same as --format json."};
 }

@@ -24,6 +24,7 @@ struct Option {
   Origin origin = Origin::verb;
   std::string implicit_value{};  ///< without its argument it means this; empty: it must have one
   std::string group{};           ///< the heading in help; empty: "Options"
+  std::string choices{};  ///< what its argument may be, or each part of a list, with blanks between them
 
   /// The short form, which options of the same name share in all verbs; 0: it has none.
   [[nodiscard]] char letter() const;
@@ -142,6 +143,9 @@ class Arguments {
 
 /// --json, for verbs that have --format.
 [[nodiscard]] Option json_option();
+
+/// The same option, whose argument shells complete with one of `choices`, which have blanks between them.
+[[nodiscard]] Option chosen_from(std::string choices, Option option);
 
 /// --json, for verbs that tell people something else without it.
 [[nodiscard]] Option json_answer_option();

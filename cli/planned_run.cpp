@@ -319,7 +319,8 @@ std::vector<Option> plan_options() {
   std::vector<Option> options = in_group(
       "What to run",
       {{"all", "", "", "Run every variant of this machine's best device, or of --device."},
-       {"device", "LIST", "", "With --all: run the variants of these devices: cpu, cuda, or all."},
+       chosen_from("cpu cuda all", {"device", "LIST", "",
+                                    "With --all: run the variants of these devices: cpu, cuda, or all."}),
        {"variant", "GLOB", "", "Run the variants that match, like '*/cpu_*'.", true},
        {"set", "NAME=V,...", "",
         "Values of a parameter, in every selected variant that has it. Several values make a sweep. NAME=* "
@@ -332,7 +333,8 @@ std::vector<Option> plan_options() {
           "How long and how exactly",
           {{"quick", "", "", "Small problems and few repeats, with wider intervals."},
            {"hot", "", "", "Also time each op with warm caches. Default: only with cold caches."},
-           {"passes", "LIST", "timing,trace,counters,source", "The passes to run."},
+           chosen_from("timing trace counters source",
+                       {"passes", "LIST", "timing,trace,counters,source", "The passes to run."}),
            {"metrics", "LIST", "default",
             "What the counters pass reads of each GPU kernel: metrics by Nsight Compute's names, or presets. "
             "The presets are sol, occupancy, memory, stalls, roofline, tensor, scheduler, compute and "

@@ -122,7 +122,7 @@ Verb stats_verb() {
                     "The tables: all, usual (the first six), or names from this list: {}. Older names, like "
                     "gpukernsum, work too.",
                     report_names())},
-               {"format", "NAME", "table", "table, csv or json."},
+               chosen_from("table csv json", {"format", "NAME", "table", "table, csv or json."}),
                json_option(),
                {"case", "GLOB", "", "Only the cases that match, like '*@100'."},
                {"with-pauses", "", "", "Also what mprof does between two ops, such as flushing the caches."},

@@ -142,6 +142,12 @@ COMP_WORDS=(${["mprof", ...words].map((word) => `'${word}'`).join(" ")}); COMP_C
   assert.ok(completed("list", "--").includes("--verbose") && !completed("list", "--").includes("--quick"));
   assert.deepEqual(completed("run", "--baseline", "a-"), ["a-run"], "folders alone");
   assert.ok(completed("run", "--variant", "conv/cpu_").includes("conv/cpu_naive"));
+  assert.ok(completed("tune", "conv/cpu_").includes("conv/cpu_naive"), "of what stands without an option too");
+  assert.deepEqual(completed("help", "judg"), ["judge"]);
+  assert.deepEqual(completed("new", "va"), ["variant"]);
+  assert.deepEqual(completed("compare", "--fail-on", "sl"), ["slower"]);
+  assert.deepEqual(completed("report", "-o", "a-"), ["a-run"]);
+  assert.deepEqual(completed("run", "--ops", "conv/"), [], "NVTX ranges have names of their own");
 });
 
 for (const [shell, check] of [["zsh", ["zsh", "-n"]], ["fish", ["fish", "--no-execute"]]]) {
