@@ -99,7 +99,7 @@ Verb judge_verb() {
               "hand-ins is judged one after another, with a page about all of them in --out.",
           .examples = {{"mprof judge my_idea.cpp", "is it right, and how fast is it?"},
                        {"mprof judge my_idea.cu --json --max-bytes 4096", "the same for a program"},
-                       {"mprof judge hand-ins --against conv/baseline --out class", "a class"}},
+                       {"mprof judge hand-ins --against {baseline} --out class", "a class"}},
           .section = Section::compare,
           .options = std::move(options),
           .run = judge,

@@ -46,7 +46,7 @@ ExitCode exit_code_of_run(const Run& run) {
 int measure_and_compare(Run& run, ResultDirectory& directory, const Arguments& arguments,
                         const std::vector<DeviceUnit>& units, Baseline baseline) {
   JsonAnswer answer(arguments.flag("json"));
-  const double start = steady_clock().now();
+  const double start = steady_clock().now(), measured_before = measuring_time(run);
   if (const std::string text = outlook(arguments, run); !arguments.flag("quiet") && !text.empty())
     fmt::print(stderr, "{}\n", text);
   const Interrupts interrupts;
@@ -64,9 +64,10 @@ int measure_and_compare(Run& run, ResultDirectory& directory, const Arguments& a
   }
   derive(run, directory.path());
   if (!arguments.flag("quiet")) {
-    print_readable(render_summary(run, terminal_width()));
-    print_readable(units.size() > 1 ? render_spent_on_devices(run)
-                                    : render_spent(run, steady_clock().now() - start));
+    print_readable(render_summary(run, table_width()));
+    print_readable(units.size() > 1
+                       ? render_spent_on_devices(run)
+                       : render_spent(steady_clock().now() - start, measuring_time(run) - measured_before));
   }
   const ExitCode code = baseline.exit_code(exit_code_of_run(run));
   const std::string path = directory.path().string();

@@ -77,7 +77,7 @@ int merge(const Arguments& arguments) {
   const std::size_t cases = run.cases.size();
   if (!arguments.flag("quiet") || answer.is_wanted()) derive(run, out);
   if (!arguments.flag("quiet")) {
-    print_readable(render_summary(run, terminal_width()));
+    print_readable(render_summary(run, table_width()));
   }
   fmt::print("Merged {} runs, {} cases, {}: {}. Next: mprof {} {}\n", sources.size(), cases,
              is_complete ? "all complete" : "some of them still to run", out.string(),

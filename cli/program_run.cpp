@@ -208,7 +208,7 @@ int measure_and_tell(Run& run, ResultDirectory& directory, const Arguments& argu
     context.program_of = [&](const Case& c) { return programs.program_of(c, interrupts.fd()); };
   measure_programs(run, context);
   derive(run, directory.path());
-  if (!quiet) print_readable(render_summary(run, terminal_width()));
+  if (!quiet) print_readable(render_summary(run, table_width()));
   show_failures(run);
   const ExitCode code = exit_code_of_programs(run);
   const std::string path = directory.path().string();

@@ -46,12 +46,13 @@ class Counted : public Progress {
     start_ = clock_.now();
   }
   void case_ends(const Case& c, const PassResult& result) override {
-    ++done_;
     // A step that was skipped took no time: it tells nothing of how long the others will take.
     if (result.status == Status::skipped) {
       work_ -= work_of(c);
+      --steps_;
     } else {
       work_done_ += work_of(c);
+      ++done_;
     }
   }
   void case_is_added(const Case& c) override {

@@ -30,6 +30,14 @@ std::vector<std::string> parse_formats(const std::string& text) {
   return formats;
 }
 
+/// Of the file that a reader opens first.
+std::string best_format(const std::vector<std::string>& formats) {
+  for (const char* const format : {"html", "pdf"}) {
+    if (std::ranges::find(formats, format) != formats.end()) return format;
+  }
+  return "md";
+}
+
 /// The first page as data; no file is written.
 int print_brief(const std::filesystem::path& directory, const ReportOptions& options) {
   TracedRun read = read_traced_run(directory, evidence_parts);
@@ -45,6 +53,8 @@ int print_brief(const std::filesystem::path& directory, const ReportOptions& opt
 int report(const Arguments& arguments) {
   const std::filesystem::path directory =
       arguments.given("DIR") ? std::filesystem::path(arguments.text("DIR")) : newest_result();
+  if (!arguments.given("DIR")) fmt::print(stderr, "The newest run is {}.\n", directory.string());
+  require_folder(arguments.text("out"));
   ReportOptions options;
   options.formats = parse_formats(arguments.text("format"));
   options.out = arguments.given("out") ? std::filesystem::path(arguments.text("out")) : directory;
@@ -56,8 +66,9 @@ int report(const Arguments& arguments) {
   options.dump_view = arguments.flag("dump-view");
   if (arguments.flag("json")) return print_brief(directory, options);
   const bool quiet = arguments.flag("quiet");
+  const std::string to_open = "milestone." + best_format(options.formats);
   options.written = [&](const std::filesystem::path& file) {
-    if (!quiet || file.stem() == "milestone") fmt::print("{}\n", file.string());
+    if (!quiet || file.filename() == to_open) fmt::print("{}\n", file.string());
   };
   TracedRun read = read_traced_run(directory, evidence_parts);
   const OutputLock lock(options.out);
@@ -82,9 +93,10 @@ Verb report_verb() {
                    {"mprof report results/a --only {variant} --title Milestone", "some variants, by title"}},
       .section = Section::start,
       .options =
-          {{"format", "LIST", "md,html",
-            "What to write: md, html, pdf. For pdf, Chromium must be installed, or named by the "
-            "variable CHROMIUM."},
+          {chosen_from("md html pdf",
+                       {"format", "LIST", "md,html",
+                        "What to write: md, html, pdf. For pdf, Chromium must be installed, or named by the "
+                        "variable CHROMIUM."}),
            {"out", "DIR", "", "Where to write. Default: the result directory."},
            {"title", "TEXT", "", "The report's title. Default: the workload and the machine."},
            {"author", "TEXT", "", "The report's author."},

@@ -82,10 +82,11 @@ SessionArms arms_of_programs(const Arguments& arguments) {
 
 SessionArms arms_of_variants(const Arguments& arguments, std::uint64_t seed, Sources& sources) {
   const std::vector<PluginSource> built = build_sources(arguments, sources);
-  const auto side = [&](const char* name) {
-    return session_side(arguments.text(name), arguments.text("variant"), built, Registry::instance());
+  const auto side = [&](const char* name, const char* other) {
+    return session_side(arguments.text(name), arguments.text(other), arguments.text("variant"), built,
+                        Registry::instance());
   };
-  const SessionSide a = side("A"), b = side("B");
+  const SessionSide a = side("A", "B"), b = side("B", "A");
   return {arm_of(arguments, a, seed), arm_of(arguments, b, seed), arm_of(arguments, a, seed)};
 }
 

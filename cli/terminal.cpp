@@ -26,6 +26,14 @@ bool stderr_is_terminal() {
   return ::isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
+unsigned table_width() {
+  if (!stdout_is_terminal()) return 0;
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+             ? std::max<unsigned>(size.ws_col, 60)
+             : 0;
+}
+
 unsigned terminal_width() {
   constexpr unsigned widest = 120;
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {

@@ -14,8 +14,12 @@ void print_readable(const std::string& text);
 /// Whether standard error is a terminal that understands carriage returns.
 [[nodiscard]] bool stderr_is_terminal();
 
-/// Columns of the terminal (standard output's, else standard error's), within 60 to 120; 100 without a
+/// Columns of the terminal on standard output for a table, at least 60; 0, as wide as it is, without a
 /// terminal.
+[[nodiscard]] unsigned table_width();
+
+/// Columns of the terminal (standard output's, else standard error's) for sentences, within 60 to 120; 120
+/// without a terminal.
 [[nodiscard]] unsigned terminal_width();
 
 }  // namespace mprof::cli

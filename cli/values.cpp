@@ -36,4 +36,11 @@ std::uint32_t parse_rounds(const std::string& text) {
   return static_cast<std::uint32_t>(*rounds);
 }
 
+void require_folder(const std::string& out) {
+  if (out == "-")
+    throw Error(
+        ExitCode::usage,
+        "--out takes a folder, and '-' is not a folder. For an answer on standard output, use --json.");
+}
+
 }  // namespace mprof::cli

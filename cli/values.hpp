@@ -20,4 +20,7 @@ namespace mprof::cli {
 /// A number of rounds. Throws Error(usage) for anything else.
 [[nodiscard]] std::uint32_t parse_rounds(const std::string& text);
 
+/// Throws Error(usage) for "-": what writes several files needs a folder, and no standard output.
+void require_folder(const std::string& out);
+
 }  // namespace mprof::cli

@@ -61,6 +61,20 @@ bool selected_by_all(const RegisteredVariant& variant, const RunRequest& request
   });
 }
 
+/// Of a variant's point, as mprof prints it, the right way to ask for it.
+void refuse_point(const std::string& pattern, const Registry& registry) {
+  const std::size_t bracket = pattern.find('[');
+  if (bracket == pattern.npos || !pattern.ends_with(']')) return;
+  const std::string id = pattern.substr(0, bracket);
+  if (registry.variant(id) == nullptr) return;
+  std::string settings = pattern.substr(bracket + 1, pattern.size() - bracket - 2);
+  for (std::size_t at = settings.find(','); at != settings.npos; at = settings.find(',', at))
+    settings.replace(at, 1, " --set ");
+  throw Error(ExitCode::usage,
+              fmt::format("{} is a variant with parameters. They are given apart: --variant {} --set {}",
+                          pattern, id, settings));
+}
+
 std::vector<const RegisteredVariant*> select(const RunRequest& request, const Registry& registry,
                                              const Devices& devices) {
   const std::vector<const RegisteredVariant*> known = registry.variants();
@@ -76,6 +90,7 @@ std::vector<const RegisteredVariant*> select(const RunRequest& request, const Re
       chosen[i] = matched = true;
     }
     if (!matched) {
+      refuse_point(pattern, registry);
       throw Error(ExitCode::usage, fmt::format("no variant is called '{}'.{} {}", pattern,
                                                did_you_mean(pattern, ids(known)), all_of(known)));
     }

@@ -26,11 +26,6 @@ namespace fs = std::filesystem;
 /// Where runs without --out go.
 constexpr const char* results_folder = "results";
 
-bool holds_a_run(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path / "run.json", error);
-}
-
 /// Whether the directory has files that mprof did not make. A run that was killed at its very beginning
 /// leaves the temporary file of its first record, and nothing else. One that is merged from shards has them
 /// beside it.
@@ -52,6 +47,11 @@ std::string ways_on(ResultDirectory::Offers offers) {
 }
 
 }  // namespace
+
+bool holds_a_run(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / "run.json", error);
+}
 
 void ResultDirectory::require(const fs::path& path, Mode mode, Offers offers) {
   std::error_code error;

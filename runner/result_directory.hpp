@@ -18,6 +18,9 @@ namespace mprof {
 /// Where the shards of a run lie until they are merged into its directory: shards/1, shards/2.
 inline constexpr const char* shards_folder = "shards";
 
+/// Whether there is a run, finished or not.
+[[nodiscard]] bool holds_a_run(const std::filesystem::path& path);
+
 /// The directory of one run, held by one coordinator at a time.
 class ResultDirectory {
  public:

@@ -71,8 +71,9 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
   const bool has_precisions = differ_in_precision(brief);
   Table table(
       page.anchor(family.id + " brief"),
-      fmt::format("All variants {}, fastest ops first. {}{}Verdict: against the baseline that it names.{}",
-                  family.words.at(*brief.problem), meaning_of_times(family),
+      fmt::format("All variants {}, fastest {}first. {}{}Verdict: against the baseline that it names.{}",
+                  family.words.at(*brief.problem), brief.compares_wholes ? "" : "ops ",
+                  brief.compares_wholes ? "" : meaning_of_times(family),
                   brief.common == nullptr
                       ? ""
                       : fmt::format("Over baseline: {}. ", format::one_line(brief.common->info.id)),
@@ -84,10 +85,11 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
     for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered(head, i, ops), Unit::second);
   };
   table.text("Variant");
-  add_columns("Op");
-  if (ops > 1) table.numbers("Together", Unit::second);
+  const bool has_ops = !brief.compares_wholes;
+  if (has_ops) add_columns("Op");
+  if (ops > 1 && has_ops) table.numbers("Together", Unit::second);
   if (brief.common != nullptr) table.numbers("Over baseline");
-  if (family.words.has_group()) add_columns(format::sentence_case(family.words.group()));
+  if (has_ops && family.words.has_group()) add_columns(format::sentence_case(family.words.group()));
   table.numbers("Total", Unit::second);
   if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
   if (has_precisions) table.text("Precision");
@@ -107,13 +109,13 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
                                       : Cell::bare(op->*time));
       }
     };
-    add_ops(&OpResult::op_time, true);
-    if (ops > 1) cells.push_back(ops_cell(row));
+    if (has_ops) add_ops(&OpResult::op_time, true);
+    if (ops > 1 && has_ops) cells.push_back(ops_cell(row));
     if (brief.common != nullptr)
       cells.push_back(row.over       ? Cell::figure(format::times(*row.over)).valued(*row.over)
                       : row.ops_time ? Cell::missing("that op time of the baseline says little")
                                      : ops_cell(row));
-    if (family.words.has_group()) add_ops(&OpResult::group_time, false);
+    if (has_ops && family.words.has_group()) add_ops(&OpResult::group_time, false);
     cells.push_back(Cell::bare(result.total_time));
     if (!result.qualities.empty())
       cells.push_back(Cell::quality(result.qualities.front().value, result.qualities.front().info->unit));
@@ -146,8 +148,10 @@ json ladder_chart(const FamilyResult& family, const Brief& brief, Anchors& ancho
     labels.push_back(row_label(*row.variant));
   }
   const std::string common = format::short_id(brief.common->info.id);
-  const ChartText text{fmt::format("{} over {}, {}", family.ops.size() > 1 ? "The ops together" : "The op",
-                                   common, family.words.at(*brief.problem)),
+  const std::string what = brief.compares_wholes   ? "The whole " + family.words.whole()
+                           : family.ops.size() > 1 ? "The ops together"
+                                                   : "The op";
+  const ChartText text{fmt::format("{} over {}, {}", what, common, family.words.at(*brief.problem)),
                        fmt::format("Further right is faster. Logarithmic axis.{}", how_many_are_drawn(all)),
                        "Times as fast (×)"};
   json chart = chart_view("dots", anchors.make(family.id + " ladder"), text);
@@ -177,6 +181,10 @@ std::string standing_text(const CaseResult& result, const std::string& baseline,
     }
   }
   const std::string text = fmt::format("{}", fmt::join(figures, ", "));
+  if (!result.is_baseline && figures.empty() && result.total_speed_up)
+    return fmt::format("{} {}over {}", format::times(*result.total_speed_up.factor),
+                       result.total_speed_up.verdict == Verdict::inconclusive ? "(inconclusive) " : "",
+                       format::short_id(baseline.substr(baseline.find('/') + 1)));
   if (!result.is_baseline && figures.empty()) {
     const std::string why = say(result.total_speed_up.reason);
     return why.empty() ? "not compared" : "not compared, since " + why;

@@ -278,6 +278,7 @@ std::string short_verdict(const FamilyResult& family, const CaseResult& result) 
     ops[op.speed_up.verdict].push_back(format::short_id(op.info.name));
     by_group = by_group || op.compared_by == "group_time";
   }
+  if (ops.empty() && result.total_speed_up) ops[result.total_speed_up.verdict] = {};
   if (ops.empty()) return "not compared";
   const std::string id = result.baseline.substr(0, result.baseline.rfind('@'));
   const std::string baseline = format::short_id(id.substr(id.find('/') + 1));

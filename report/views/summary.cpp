@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/statistics/median.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
@@ -34,9 +35,10 @@ Cell time_cell(const Value& value) {
   return cell;
 }
 
-/// Of its only op, or of the whole case where it has several.
+/// Of its only op, or of the whole case where it has several, or no op time.
 const SpeedUp& speed_up_of(const CaseResult& result) {
-  return result.ops.size() == 1 ? result.ops.front().speed_up : result.total_speed_up;
+  const bool has_one = result.ops.size() == 1 && result.ops.front().speed_up;
+  return has_one ? result.ops.front().speed_up : result.total_speed_up;
 }
 
 bool has_baseline(const CaseResult& result) {
@@ -86,7 +88,7 @@ Table cases_table(const FamilyResult& family) {
   table.text("");
   for (const VariantResult& variant : family.variants) {
     for (const CaseResult& result : variant.cases) {
-      if (result.status == Status::skipped) continue;
+      if (result.status == Status::skipped || result.status == Status::pending) continue;
       std::vector<Cell> cells{Cell::words(result.id)};
       for (const OpResult& op : result.ops) cells.push_back(time_cell(op.op_time));
       cells.push_back(time_cell(result.total_time));
@@ -113,24 +115,29 @@ bool is_one_program(const FamilyResult& family) {
 
 Table program_table(const FamilyResult& family) {
   Table table("cases", family.id);
-  table.text("Program").numbers("Median", Unit::second).numbers("Mean ± Deviation", Unit::second);
+  table.text("Program").numbers("Median", Unit::second).numbers("Mean", Unit::second);
+  table.numbers("Deviation", Unit::second);
   table.numbers("Min", Unit::second).numbers("Max", Unit::second).numbers("Runs").text("");
   for (const CaseResult& result : family.variants.front().cases) {
     if (result.status == Status::skipped) continue;
-    std::vector<Cell> cells{Cell::words(result.id), time_cell(result.total_time)};
+    std::vector<Cell> cells{Cell::words(result.id)};
     const Measurement* const row = find_measurement(*result.source, "total_time", "");
     if (row == nullptr || row->samples.empty()) {
+      cells.push_back(time_cell(result.total_time));
       cells.resize(table.columns() - 1, Cell::dash());
     } else {
       const std::vector<double>& samples = row->samples;
-      Cell mean, least, most;
+      Cell middle = time_cell(result.total_time), mean, deviation, least, most;
+      middle.number = median(samples);
+      middle.detail.clear();
       mean.number =
           std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
-      if (samples.size() > 1)
-        mean.detail = "±" + format::quantity(deviation_of(samples, *mean.number), Unit::second);
+      deviation = Cell::dash();
+      if (samples.size() > 1) deviation.number = deviation_of(samples, *mean.number);
       least.number = std::ranges::min(samples);
       most.number = std::ranges::max(samples);
-      cells.insert(cells.end(), {mean, least, most, Cell::figure(std::to_string(samples.size()))});
+      cells.insert(cells.end(),
+                   {middle, mean, deviation, least, most, Cell::figure(std::to_string(samples.size()))});
     }
     cells.push_back(Cell::words(to_string(result.status)));
     table.row(std::move(cells));
@@ -162,6 +169,16 @@ std::string skipped(const FamilyResult& family) {
                        others == 0 ? "" : " and " + format::plural(others, "other case"), reason);
   }
   return out;
+}
+
+/// How many cases an interruption left, if it did.
+std::string not_run(const FamilyResult& family) {
+  std::size_t cases = 0;
+  for (const VariantResult& variant : family.variants)
+    cases +=
+        static_cast<std::size_t>(std::ranges::count(variant.cases, Status::pending, &CaseResult::status));
+  if (cases == 0) return "";
+  return fmt::format("{} {} not run.\n", format::plural(cases, "case"), cases == 1 ? "was" : "were");
 }
 
 /// The variants whose op times say little, in a sentence each.
@@ -223,10 +240,14 @@ std::string spent_text(const std::vector<PassTime>& spent) {
 
 }  // namespace
 
-std::string render_spent(const Run& run, double seconds) {
-  if (run.spent.empty()) return "";
+double measuring_time(const Run& run) {
+  return sum(run.spent).measuring;
+}
+
+std::string render_spent(double seconds, double measuring) {
+  if (measuring <= 0) return "";
   return fmt::format("Took {}, {} of it measuring and verifying.\n", seconds_text(seconds),
-                     seconds_text(sum(run.spent).measuring));
+                     seconds_text(measuring));
 }
 
 std::string render_spent_on_devices(const Run& run) {
@@ -257,7 +278,7 @@ std::string render_summary(const Run& run, std::size_t width) {
       const nlohmann::json view = table.view();
       out += "\n" + text_table(view, width) + "\n" + notes(view) + remarks(family);
     }
-    out += skipped(family);
+    out += not_run(family) + skipped(family);
   }
   for (const Finding& finding : analysis.findings) {
     if (stands_in_table(finding)) continue;

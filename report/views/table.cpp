@@ -417,7 +417,10 @@ std::string text_table(const json& table, std::size_t width) {
   if (!fits(layout)) {
     std::size_t& first = layout.widths[0];
     first = std::max(std::min(narrowest, first), first - std::min(first, layout.total() - width));
-    for (auto& line : layout.lines) line[0] = format::elide(line[0], first);
+    std::vector<std::string> names;
+    for (const auto& line : layout.lines) names.push_back(line[0]);
+    names = format::elide_apart(names, first);
+    for (std::size_t i = 0; i < names.size(); ++i) layout.lines[i][0] = std::move(names[i]);
   }
   std::string text;
   for (std::size_t i = 0; i < layout.lines.size(); ++i) {

@@ -21,6 +21,7 @@ using namespace finding;  // NOLINT(google-build-using-namespace)
 
 std::string sentence(std::string_view text) {
   std::string line = format::one_line(text);
+  std::erase(line, '`');  // a page marks code in its own way
   if (!line.empty() && line.back() != '.' && line.back() != '!' && line.back() != '?') line += '.';
   return line;
 }
@@ -143,9 +144,8 @@ std::string text_of(const PrintedNumbers& printed, const Where&) {
 
 std::string text_of(const SlowFirst& slow, const Where&) {
   return fmt::format(
-      "The first execution of {} took {}, the others {}. The later ones found something that the first had "
-      "to "
-      "make, such as a cache or compiled code. The median is that of a later execution.",
+      "The first execution of {} took {}, the others {} (median). They found something that the first had "
+      "to make, such as a cache or compiled code. Its times have all of them.",
       slow.case_id, format::quantity(slow.first, Unit::second), format::quantity(slow.others, Unit::second));
 }
 

@@ -10,17 +10,13 @@
 #include "model/run_file.hpp"
 #include "runner/cluster/slurm.hpp"
 #include "runner/devices.hpp"
+#include "runner/result_directory.hpp"
 #include "system/folder_lock.hpp"
 
 namespace mprof {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_run(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path / "run.json", error);
-}
 
 /// Of a run that is not spread over devices, or that of which the record tells all, none.
 std::vector<ShardProgress> read_shares(const Run& run, const fs::path& directory) {
@@ -40,7 +36,7 @@ std::vector<Run> read_shards(RunOverview& overview, const fs::path& directory) {
   std::vector<Run> records;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(shards_of(directory), error)) {
-    if (!is_run(entry.path())) continue;
+    if (!holds_a_run(entry.path())) continue;
     records.push_back(read_record(entry.path()));
     shards.push_back(progress_of(records.back(), entry.path()));
     for (Case& c : records.back().cases) c.passes.clear();
@@ -105,7 +101,7 @@ RunOverview overview_of(const fs::path& directory) {
   RunOverview overview{.submission = read_submission(directory)};
   const std::vector<Run> shards = read_shards(overview, directory);
   const bool has_shards = overview.shards.front().path != directory;
-  if (has_shards && is_run(directory)) overview.merged = read_record(directory).state;
+  if (has_shards && holds_a_run(directory)) overview.merged = read_record(directory).state;
   if (overview.merged != RunState::complete) {  // of one that is, nobody needs the shards any more
     add_absent(overview, shards);
     if (overview.submission) ask_scheduler(overview);

@@ -62,8 +62,9 @@ std::optional<SessionSide> variant_side(const std::string& name, const std::stri
 
 }  // namespace
 
-SessionSide session_side(const std::string& name, const std::string& variant_of_builds,
-                         const std::vector<PluginSource>& sources, const Registry& registry) {
+SessionSide session_side(const std::string& name, const std::string& other,
+                         const std::string& variant_of_builds, const std::vector<PluginSource>& sources,
+                         const Registry& registry) {
   const std::string own = own_program().string();
   auto of_this_build = variant_side(name, own, registry);
   if (!of_this_build) of_this_build = source_side(name, own, sources);
@@ -77,9 +78,9 @@ SessionSide session_side(const std::string& name, const std::string& variant_of_
     throw Error(
         ExitCode::usage,
         fmt::format("{} is a program. If A and B are builds of mprof, say with --variant ID what they run "
-                    "(`mprof list`). To compare two programs of your own: mprof ab -- '{}' '...', each "
+                    "(`mprof list`). To compare two programs of your own: mprof ab -- '{}' '{}', each "
                     "command in quotes",
-                    name, name));
+                    name, name, other));
   }
   std::error_code error;
   if (fs::exists(name, error)) refuse_file(name, fs::is_directory(name, error));

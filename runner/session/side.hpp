@@ -23,8 +23,9 @@ struct SessionSide {
 
 /// What a name stands for. It is a variant with parameters, as in family/variant[width=16]; or one of these
 /// sources, which are registered; or another build of mprof, by its program, which runs `variant_of_builds`.
-/// Throws Error(usage) for any other name.
-[[nodiscard]] SessionSide session_side(const std::string& name, const std::string& variant_of_builds,
+/// Throws Error(usage) for any other name; `other` is the name of the other side, for what to type instead.
+[[nodiscard]] SessionSide session_side(const std::string& name, const std::string& other,
+                                       const std::string& variant_of_builds,
                                        const std::vector<PluginSource>& sources, const Registry& registry);
 
 }  // namespace mprof

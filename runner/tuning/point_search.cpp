@@ -112,10 +112,11 @@ const VariantInfo& tunable_variant(const std::string& name, const std::vector<Pl
         return source.family.empty() ? source.variant == other : other.starts_with(source.family + "/");
       });
     });
-    throw Error(ExitCode::usage,
-                fmt::format("no variant is called '{}'.{} {}", name, did_you_mean(name, known),
-                            own.empty() ? "`mprof list` shows them all."
-                                        : fmt::format("--source has {}.", fmt::join(own, ", "))));
+    throw Error(
+        ExitCode::usage,
+        fmt::format("no variant is called '{}'.{} {}", name, did_you_mean(name, known),
+                    own.empty() ? "`mprof list` shows them all. For a variant of your own, add --source FILE."
+                                : fmt::format("--source has {}.", fmt::join(own, ", "))));
   }
   if (!variant->info.parameters.empty()) return variant->info;
   throw Error(ExitCode::usage, fmt::format("{} has no parameters: there is nothing to tune.", id));

@@ -312,13 +312,20 @@ bool is_like(const CaseResult& a, const CaseResult& b, const std::string& op) {
   return tolerance_of(a, op) == tolerance_of(b, op);
 }
 
+namespace {
+
+bool has_op_times(const BriefRow& row) {
+  return std::ranges::any_of(row.result->ops, [](const OpResult& op) { return op.op_time || op.group_time; });
+}
+
+}  // namespace
+
 Brief brief_of(const FamilyResult& family) {
-  Brief brief{largest_measured(family), nullptr, {}, {}, {}};
+  Brief brief{.problem = largest_measured(family)};
   if (brief.problem == nullptr) return brief;
   brief.common = common_baseline(family, *brief.problem);
   const CaseResult* const baseline =
       brief.common == nullptr ? nullptr : brief.common->representative(*brief.problem);
-  std::optional<double> common;
   for (const VariantResult& variant : family.variants) {
     const CaseResult* result = measured_at(variant, *brief.problem);
     if (result == nullptr) continue;
@@ -327,8 +334,13 @@ Brief brief_of(const FamilyResult& family) {
                  .ops_time = ops_time(*result),
                  .causes = first_causes(family, variant),
                  .precision = precision_of(family, baseline, *result)};
-    if (&variant == brief.common) common = row.ops_time;
     brief.rows.push_back(std::move(row));
+  }
+  brief.compares_wholes = std::ranges::none_of(brief.rows, has_op_times);
+  std::optional<double> common;
+  for (BriefRow& row : brief.rows) {
+    if (brief.compares_wholes) row.ops_time = row.result->total_time->median;
+    if (row.variant == brief.common) common = row.ops_time;
   }
   for (BriefRow& row : brief.rows) {
     if (common && row.ops_time) row.over = *common / *row.ops_time;

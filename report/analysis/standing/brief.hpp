@@ -36,8 +36,10 @@ struct Precision {
 struct BriefRow {
   const VariantResult* variant = nullptr;
   const CaseResult* result = nullptr;
-  std::optional<double> ops_time{};  ///< s, its ops together; nullopt where the op time of one says little
-  std::optional<double> over{};      ///< how many times as fast its ops together are as the common baseline's
+  /// s, its ops together, or its whole where Brief::compares_wholes; nullopt where the op time of one says
+  /// little.
+  std::optional<double> ops_time{};
+  std::optional<double> over{};  ///< how many times as fast its ops together are as the common baseline's
   /// The strongest reason, by the rules, of the op whose time changed most against its own baseline, and of
   /// the one that changed most the other way, if one did.
   std::vector<FirstCause> causes{};
@@ -92,11 +94,12 @@ struct Brief {
   const Problem* problem = nullptr;       ///< the largest one with a verified time; nullptr: no time is
                                           ///< verified
   const VariantResult* common = nullptr;  ///< the baseline from which most come; nullptr: none was measured
-  std::vector<BriefRow> rows;             ///< fastest ops first, then those without such a time
-  std::vector<Leader> leaders;            ///< ops in order and then the whole, without ops that have no
+  std::vector<BriefRow> rows{};           ///< fastest ops first, then those without such a time
+  std::vector<Leader> leaders{};          ///< ops in order and then the whole, without ops that have no
                                           ///< leader
-  std::vector<RivalStep> rivals;          ///< in the same order, of an op perhaps several; none without a
+  std::vector<RivalStep> rivals{};        ///< in the same order, of an op perhaps several; none without a
                                           ///< library
+  bool compares_wholes = false;  ///< no op of any row has a time of its own, as of a suite's programs
 };
 
 [[nodiscard]] Brief brief_of(const FamilyResult& family);
