@@ -16,6 +16,7 @@
 
 #include "collectors/injection.hpp"
 #include "collectors/range_times.hpp"
+#include "device/host_load.hpp"
 #include "model/rounds.hpp"
 #include "model/trace/counter_request.hpp"
 #include "model/trace/journal.hpp"
@@ -26,6 +27,7 @@
 #include "runner/further_rounds.hpp"
 #include "runner/program/family.hpp"
 #include "runner/survey.hpp"
+#include "system/cpus.hpp"
 #include "system/error.hpp"
 #include "system/named_pipe.hpp"
 #include "system/temporary_folder.hpp"
@@ -254,16 +256,27 @@ class ProgramRunner {
     launch.give_up_fd = give_up_fd;
     const std::unique_ptr<OutputReader> reader = program_.reader ? program_.reader(pass) : nullptr;
     if (reader) launch.on_output = [&](std::string_view output) { reader->take(output); };
+    const HostReading before = read_host(context_.clock.now());
     const ProgramEnd end = run_to_end(launch, context_.clock);
     PassResult result{.pass = pass, .status = status_of(end), .seconds = end.seconds};
     if (result.status != Status::ok) result.reason = how_it_ended(end, launch.time_limit);
     result.outcome = outcome_of(end);
     if (pass == Pass::timing) {
-      result.sampling = Sampling{.samples = 1, .ended_by = Ending::samples};
+      result.sampling =
+          Sampling{.samples = 1, .ended_by = Ending::samples, .host_disturbance = host_disturbance(before)};
       result.measurements = measurements_of(end);
     }
     if (reader && result.status == Status::ok) set_ops(reader->finish(result), true);
     return result;
+  }
+
+  /// What others did to the host during an execution; of a short one, since the first one began.
+  [[nodiscard]] std::string host_disturbance(const HostReading& before) const {
+    static const HostReading first = before;
+    const HostReading now = read_host(context_.clock.now());
+    const HostReading& from = now.at - before.at < shortest_host_load ? first : before;
+    if (now.at - from.at < shortest_host_load) return "";
+    return what_disturbs(load_between(from, now), usable_cpus());
   }
 
   /// With nothing in its processes but what writes the times of NVTX ranges, where they have any.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs of a user's, run as they are.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -49,9 +49,17 @@ test("a first execution that takes several times as long as the others is told",
   const { out, directory, timing } = run_script(t, `if [ ! -e ${cache} ]; then sleep 4; : > ${cache}; fi; sleep 0.2`, ["--rounds", "5"]);
   const samples = row(timing, "total_time").samples;
   if (samples[0] < 3 * Math.max(...samples.slice(1))) return; // the machine was busy for seconds
-  assert.match(out, /The first execution of program\/sh took \d+(\.\d+)? s, the others \d+(\.\d+)? m?s\./);
+  assert.match(out, /The first execution of program\/sh took \d+(\.\d+)? s, the others \d+(\.\d+)? m?s \(median\)\./);
   assert.equal(mprof(["report", directory, "--format", "md"]).code, 0);
   assert.match(readFileSync(join(directory, "brief.md"), "utf8") + readFileSync(join(directory, "milestone.md"), "utf8"), /The first execution of program\/sh took/);
+});
+
+test("a program that is timed beside others is marked with what they did", (t) => {
+  const busy = [0, 1, 2].map(() => spawn("sh", ["-c", "while :; do :; done"]));
+  t.after(() => busy.forEach((one) => one.kill("SIGKILL")));
+  const { out, timing } = run_script(t, "sleep 0.6", ["--rounds", "2"]);
+  assert.match(timing.sampling.host_disturbance, /^other processes used the CPUs: /);
+  assert.match(out, /\[a\] disturbed: other processes used the CPUs/);
 });
 
 test("of a long output the end is kept, in whole lines", (t) => {
