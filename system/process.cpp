@@ -196,11 +196,11 @@ Process::Event Process::next(const Clock& clock, std::optional<double> deadline,
   while (true) {
     const std::size_t end = buffer_.find('\n', searched_);
     if (end != std::string::npos) {
-      Event event{Event::Kind::line, buffer_.substr(0, end)};
-      buffer_.erase(0, end + 1);
-      searched_ = 0;
+      Event event{Event::Kind::line, buffer_.substr(begin_, end - begin_)};
+      begin_ = searched_ = end + 1;
       return event;
     }
+    buffer_.erase(0, std::exchange(begin_, 0));
     searched_ = buffer_.size();
     if (buffer_.size() > longest_line) return {Event::Kind::flooded, {}};
     if (auto event = wait(clock, deadline, interrupt_fd)) return *event;
@@ -209,6 +209,8 @@ Process::Event Process::next(const Clock& clock, std::optional<double> deadline,
 
 Process::Event Process::next_bytes(std::size_t count, const Clock& clock, std::optional<double> deadline,
                                    int interrupt_fd) {
+  buffer_.erase(0, std::exchange(begin_, 0));
+  searched_ = 0;
   buffer_.reserve(count);
   while (buffer_.size() < count) {
     if (auto event = wait(clock, deadline, interrupt_fd)) return *event;
@@ -217,7 +219,6 @@ Process::Event Process::next_bytes(std::size_t count, const Clock& clock, std::o
   const std::string rest = buffer_.substr(count);
   buffer_.resize(count);
   event.line = std::exchange(buffer_, rest);
-  searched_ = 0;
   return event;
 }
 

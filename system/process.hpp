@@ -81,7 +81,8 @@ class Process {
   int error_fd_ = -1;
   int ended_fd_ = -1;  ///< readable when it has ended; -1 where the kernel has none
   std::string buffer_;
-  std::size_t searched_ = 0;  ///< buffer_ holds no newline before this
+  std::size_t begin_ = 0;     ///< buffer_ has given away what is before this
+  std::size_t searched_ = 0;  ///< it holds no newline from there up to this
   std::string to_send_;
   std::string errors_;
   bool errors_open_ = true;

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double version_limit = 60;  // s
+constexpr double version_limit = 60;                           // s
+constexpr std::size_t longest_printed = std::size_t{1} << 20;  // B
 constexpr std::array<std::string_view, 4> host_sources{".cpp", ".cc", ".cxx", ".c++"};
 
 std::vector<fs::path> nvcc_folders() {
@@ -88,10 +89,14 @@ Printed run_program(const std::vector<std::string>& command, const Clock& clock,
     const Process::Event event = process.next(clock, deadline, interrupt_fd);
     switch (event.kind) {
       case Process::Event::Kind::line:
-        printed.text += event.line + "\n";
+        if (printed.text.size() + event.line.size() < longest_printed)
+          printed.text += event.line + "\n";
+        else
+          printed.is_whole = false;
         break;
       case Process::Event::Kind::ended:
         printed.succeeded = process.ended_well();
+        if (!printed.is_whole) printed.text += "It printed more.\n";
         return printed;
       case Process::Event::Kind::interrupted:
         throw Error(ExitCode::interrupted, "interrupted");

@@ -31,7 +31,8 @@ struct Compiler {
 
 /// What a program printed on both of its outputs, and whether it ended well.
 struct Printed {
-  std::string text{};
+  std::string text{};  ///< lines, of which the first ones are kept: up to 1 MiB
+  bool is_whole = true;
   bool succeeded = false;
 };
 
