@@ -6,13 +6,17 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
-#include <sstream>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "system/error.hpp"
@@ -27,8 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t gib = std::uint64_t{1} << 30;
-constexpr double probe_limit = 20;      // s
+constexpr std::uint64_t kib = 1024, gib = std::uint64_t{1} << 30;
+constexpr double probe_limit = 20;  // s
+constexpr std::uint64_t most_open_files = 1024;
 constexpr std::uint64_t scratch = gib;  // B, of each folder in memory
 constexpr auto guard_step = std::chrono::milliseconds(50);
 constexpr std::uint64_t kept_for_others = gib / 4;  // B, of the machine's memory
@@ -40,13 +45,25 @@ constexpr std::array<std::string_view, 14> passed_on{"PATH=",         "LANG=",  
                                                      "OPENBLAS_NUM_", "GLIBC_TUNABLES="};
 constexpr std::array<std::string_view, 2> library_paths{"LD_LIBRARY_PATH=", "LIBRARY_PATH="};
 
-std::uint64_t memory_of_machine(std::string_view name) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(name)) continue;
-    return std::strtoull(line.c_str() + name.size() + 1, nullptr, 10) * 1024;
-  }
-  return 0;
+std::string folder_of(pid_t pid) {
+  return fmt::format("/proc/{}/", pid);
+}
+
+/// Of a file that the kernel makes; empty where it cannot be read, as when its process has ended.
+std::string text_in(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The number behind `name`, with which a line begins; 0 where none does.
+std::uint64_t number_in(const std::string& text, const std::string& name) {
+  const std::size_t at = text.starts_with(name) ? 0 : text.find("\n" + name);
+  if (at == std::string::npos) return 0;
+  return std::strtoull(text.c_str() + text.find(name, at) + name.size(), nullptr, 10);
+}
+
+std::uint64_t memory_of_machine(const std::string& name) {
+  return number_in(text_in("/proc/meminfo"), name) * kib;
 }
 
 void add(std::vector<std::string>& words, std::initializer_list<std::string> more) {
@@ -93,7 +110,7 @@ void add_variables(std::vector<std::string>& words) {
   }
 }
 
-/// Folders with libraries that programs are told of, and toolkits that are not below /usr.
+/// Folders with libraries that variables name, and toolkits that are not below /usr.
 std::vector<fs::path> folders_of_libraries() {
   std::vector<fs::path> folders = search_path(environment_variable("LD_LIBRARY_PATH"));
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
@@ -115,55 +132,104 @@ void add_views(std::vector<std::string>& words, std::vector<fs::path> paths, con
   }
 }
 
-/// What a process and all below it take.
-struct Taken {
-  std::uint64_t threads = 0;
-  std::uint64_t own = 0;     ///< B
-  std::uint64_t shared = 0;  ///< B: the most of one; what several share counts once
+/// For prlimit, which cannot raise what this process was given.
+std::string limit_word(std::string_view name, __rlimit_resource resource, std::uint64_t wanted) {
+  rlimit own{};
+  const bool is_known = ::getrlimit(resource, &own) == 0 && own.rlim_max != RLIM_INFINITY;
+  return fmt::format("--{}={}", name, is_known ? std::min<std::uint64_t>(wanted, own.rlim_max) : wanted);
+}
 
-  [[nodiscard]] std::uint64_t memory() const { return own + shared; }
+/// A process and all below it.
+struct Tree {
+  std::vector<pid_t> processes{};
+  std::uint64_t threads = 0;
+  std::uint64_t most_memory = 0;  ///< B: each process has all that it shares
 };
 
-/// Of one process; nothing of one that has ended.
-void add_process(pid_t pid, Taken& taken) {
-  const std::string folder = "/proc/" + std::to_string(pid);
-  std::string text;
-  if (std::ifstream stat(folder + "/stat"); !std::getline(stat, text)) return;
-  const std::size_t name = text.rfind(')');  // it may hold anything
-  if (name == std::string::npos) return;
-  std::istringstream fields(text.substr(name + 1));
-  std::string skipped;
-  constexpr int before_threads = 17;
-  for (int i = 0; i < before_threads; ++i) fields >> skipped;
-  std::uint64_t threads = 0, size = 0, resident = 0, shared = 0;
-  fields >> threads;
-  std::ifstream(folder + "/statm") >> size >> resident >> shared;
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  taken.threads += threads;
-  taken.own += (resident - std::min(resident, shared)) * page;
-  taken.shared = std::max(taken.shared, shared * page);
+/// B of one process, which counts all that it shares; in memory or swapped out.
+std::uint64_t most_memory_of(const std::string& status) {
+  return (number_in(status, "VmRSS:") + number_in(status, "VmSwap:")) * kib;
 }
 
 /// Ends early where it is more than `most` threads: what forks without end is faster than anybody who counts.
-Taken taken_by(pid_t process, std::uint64_t most) {
-  Taken taken;
+Tree tree_below(pid_t process, std::uint64_t most) {
+  Tree tree;
   std::vector<pid_t> left{process};
-  while (!left.empty() && taken.threads <= most) {
+  while (!left.empty() && tree.threads <= most) {
     const pid_t pid = left.back();
     left.pop_back();
-    add_process(pid, taken);
+    const std::string status = text_in(folder_of(pid) + "status");
+    tree.processes.push_back(pid);
+    tree.threads += number_in(status, "Threads:");
+    tree.most_memory += most_memory_of(status);
     for (const pid_t child : children_of(pid)) left.push_back(child);
   }
-  return taken;
+  return tree;
 }
 
-std::string excess(const Taken& taken, const SandboxLimits& limits) {
-  if (taken.threads > limits.processes)
-    return fmt::format("it had more than {} processes and threads", limits.processes);
-  if (taken.memory() > limits.memory)
-    return fmt::format("it took more than {:.3g} GiB of memory",
-                       static_cast<double>(limits.memory) / static_cast<double>(gib));
-  return "";
+using FilesInMemory = std::map<std::pair<dev_t, ino_t>, std::uint64_t>;
+
+/// Open files of a process that have no name, and how many bytes of memory each of them takes.
+void add_nameless_files(pid_t pid, FilesInMemory& files) {
+  constexpr std::uint64_t block = 512;
+  std::error_code error;
+  fs::directory_iterator entry(folder_of(pid) + "fd", error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    struct stat file {};
+    if (::stat(entry->path().c_str(), &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 0) continue;
+    files[{file.st_dev, file.st_ino}] = static_cast<std::uint64_t>(file.st_blocks) * block;
+  }
+}
+
+/// B: of a page that n processes share, each has its n-th part; with files that have no name.
+std::uint64_t memory_of(const Tree& tree) {
+  std::uint64_t memory = 0;
+  FilesInMemory files;
+  for (const pid_t pid : tree.processes) {
+    const std::string parts = text_in(folder_of(pid) + "smaps_rollup");
+    memory += parts.empty() ? most_memory_of(text_in(folder_of(pid) + "status"))
+                            : (number_in(parts, "Pss:") + number_in(parts, "SwapPss:")) * kib;
+    add_nameless_files(pid, files);
+  }
+  for (const auto& [file, bytes] : files) memory += bytes;
+  return memory;
+}
+
+std::string excess_of_memory(std::uint64_t memory, const SandboxLimits& limits) {
+  if (memory <= limits.memory) return "";
+  return fmt::format("it took more than {:.3g} GiB of memory",
+                     static_cast<double>(limits.memory) / static_cast<double>(gib));
+}
+
+/// Ends the children of this process that take too much, and returns why. To count what is shared takes long
+/// where there is much of it, so that it is done only where a limit may be reached. `files_before`: B of all
+/// files in memory before the first child.
+std::string end_excessive(const SandboxLimits& limits, std::uint64_t files_before) {
+  const std::string machine = text_in("/proc/meminfo");
+  const std::uint64_t files = number_in(machine, "Shmem:") * kib;
+  const std::uint64_t new_files = files - std::min(files, files_before);
+  const bool is_short = number_in(machine, "MemAvailable:") * kib < kept_for_others;
+  const std::uint64_t looked_at = is_short ? kept_for_others : limits.memory;
+  std::string why;
+  const auto end = [&](pid_t child, std::string because) {
+    ::kill(child, SIGKILL);  // and the kernel all of its processes with it
+    why = std::move(because);
+  };
+  std::optional<std::pair<std::uint64_t, pid_t>> largest;
+  for (const pid_t child : children_of(::getpid())) {
+    const Tree tree = tree_below(child, limits.processes);
+    if (tree.threads > limits.processes) {
+      end(child, fmt::format("it had more than {} processes and threads", limits.processes));
+    } else if (tree.most_memory + new_files > looked_at) {
+      const std::uint64_t memory = memory_of(tree);
+      if (std::string excess = excess_of_memory(memory, limits); !excess.empty())
+        end(child, std::move(excess));
+      else
+        largest = std::max(largest, std::optional(std::pair(memory, child)));
+    }
+  }
+  if (is_short && why.empty() && largest) end(largest->second, "it left the machine no memory");
+  return why;
 }
 
 }  // namespace
@@ -205,8 +271,8 @@ Sandbox::Sandbox(const SandboxLimits& limits, const Clock& clock) : limits_(limi
 
 std::vector<std::string> Sandbox::command(const SandboxView& view) const {
   // bwrap itself stays in the sandbox as process 1, whose variables everything in there can read.
-  std::vector<std::string> words{"/usr/bin/env",      "-i",            bwrap_,       "--unshare-all",
-                                 "--die-with-parent", "--new-session", "--cap-drop", "ALL"};
+  std::vector<std::string> words{"/usr/bin/env",  "-i",         bwrap_, "--unshare-all", "--die-with-parent",
+                                 "--new-session", "--cap-drop", "ALL"};
   add_system(words);
   add_devices(words);
   std::vector<fs::path> readable = view.readable;
@@ -215,9 +281,10 @@ std::vector<std::string> Sandbox::command(const SandboxView& view) const {
   add_views(words, view.writable, "--bind");
   add_variables(words);
   add(words, {"--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--", prlimit_, "--core=0",
-              "--nofile=1024", fmt::format("--nproc={}", limits_.processes),
-              fmt::format("--fsize={}", limits_.file), fmt::format("--cpu={}", limits_.cpu)});
-  if (limits_.limits_data) words.push_back(fmt::format("--data={}", limits_.memory));
+              limit_word("nofile", RLIMIT_NOFILE, most_open_files),
+              limit_word("nproc", RLIMIT_NPROC, limits_.processes),
+              limit_word("fsize", RLIMIT_FSIZE, limits_.file), limit_word("cpu", RLIMIT_CPU, limits_.cpu)});
+  if (limits_.limits_data) words.push_back(limit_word("data", RLIMIT_DATA, limits_.memory));
   words.emplace_back("--");
   return words;
 }
@@ -235,19 +302,11 @@ std::string SandboxGuard::take_reason() {
 }
 
 void SandboxGuard::watch() {
+  const std::uint64_t files_before = memory_of_machine("Shmem:");
   while (!ends_) {
-    std::map<pid_t, Taken> all;
-    for (const pid_t child : children_of(::getpid())) all[child] = taken_by(child, limits_.processes);
-    std::uint64_t most = 0;
-    for (const auto& [child, taken] : all) most = std::max(most, taken.memory());
-    const bool is_short = most > kept_for_others && memory_of_machine("MemAvailable:") < kept_for_others;
-    for (const auto& [child, taken] : all) {
-      std::string why = excess(taken, limits_);
-      if (why.empty() && is_short && taken.memory() == most) why = "it left the machine no memory";
-      if (why.empty()) continue;
-      ::kill(child, SIGKILL);  // and the kernel all of its processes with it
+    if (std::string why = end_excessive(limits_, files_before); !why.empty()) {
       const std::lock_guard lock(mutex_);
-      reason_ = why;
+      reason_ = std::move(why);
     }
     std::this_thread::sleep_for(guard_step);
   }

@@ -17,7 +17,9 @@
 namespace mprof {
 
 struct SandboxLimits {
-  std::uint64_t memory = 0;     ///< B, of all its processes together; see SandboxGuard
+  /// B, of all its processes together, in memory or swapped out: what several of them share counts once, and
+  /// files in memory that have no name count too. See SandboxGuard.
+  std::uint64_t memory = 0;
   std::uint64_t file = 0;       ///< B, of a file that it writes
   std::uint64_t processes = 0;  ///< and threads, at once
   std::uint64_t cpu = 0;        ///< s, of each process
