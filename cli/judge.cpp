@@ -60,7 +60,7 @@ int judge_folder(const Arguments& arguments) {
         ExitCode::usage,
         "A folder of hand-ins needs --against ID: all are compared with one variant, and none chooses "
         "its own (`mprof list`).");
-  require_against(arguments.text("against"), {}, Registry::instance());
+  require_one_against(arguments.text("against"), Registry::instance());
   static_cast<void>(judge_sandbox(arguments));  // before the first one is judged
   const Interrupts interrupts;
   const ClassJudgement judgement = judge_class(class_request(arguments, interrupts.fd()));

@@ -36,6 +36,22 @@ std::uint64_t whole_number(const std::string& option, const std::string& text) {
   throw Error(ExitCode::usage, fmt::format("--{} {}: expected a whole number.", option, text));
 }
 
+/// B. Throws Error(usage) for a limit that the sandbox cannot keep.
+std::uint64_t memory_limit(const Arguments& arguments) {
+  constexpr unsigned gib_bits = 30;
+  constexpr std::uint64_t most = std::uint64_t{1} << 20;  // GiB
+  const std::string text = arguments.text("memory-limit");
+  const std::uint64_t limit = whole_number("memory-limit", text);
+  if (limit == 0 || limit > most)
+    throw Error(ExitCode::usage, fmt::format("--memory-limit {}: expected GiB from 1 to {}.", text, most));
+  if (arguments.flag("no-sandbox"))
+    throw Error(ExitCode::usage,
+                fmt::format("--memory-limit {}: the sandbox keeps this limit, and --no-sandbox makes none. "
+                            "Leave one of the two out.",
+                            text));
+  return limit << gib_bits;
+}
+
 std::uint64_t seed_in(const std::string& file) {
   constexpr std::uintmax_t longest = 100;
   std::string text = read_file(file, longest);
@@ -84,7 +100,10 @@ std::vector<Option> judge_options() {
       {"precision", "NAME", "",
        "The precision in which outputs must be right: fp32, tf32, bf16, fp16. Default: FP32, or the lower "
        "precision that explains the error of each element."},
-      {"memory-limit", "GIB", "", "Memory that the file may take. Default: three quarters of the machine's."},
+      {"memory-limit", "GIB", "",
+       "Memory that all processes of the file may take together, in whole GiB. Default: three quarters of "
+       "the "
+       "machine's."},
       {"no-sandbox", "", "", "Run the file with the rights of this user: only for files that you trust."},
       {"alone", "", "",
        "Judge FILE without the headers and sources beside it, as each file of a folder of hand-ins is."},
@@ -129,11 +148,9 @@ JudgeRequest judge_request(const Arguments& arguments) {
 }
 
 std::unique_ptr<Sandbox> judge_sandbox(const Arguments& arguments) {
-  if (arguments.flag("no-sandbox")) return nullptr;
   SandboxLimits limits = usual_sandbox_limits();
-  constexpr unsigned gib_bits = 30;
-  if (arguments.given("memory-limit"))
-    limits.memory = whole_number("memory-limit", arguments.text("memory-limit")) << gib_bits;
+  if (arguments.given("memory-limit")) limits.memory = memory_limit(arguments);
+  if (arguments.flag("no-sandbox")) return nullptr;
   limits.limits_data = !arguments.text("FILE").ends_with(".cu");
   return std::make_unique<Sandbox>(limits, steady_clock());
 }
@@ -157,18 +174,19 @@ void require_judge_format(const std::string& format) {
 }
 
 ClassRequest class_request(const Arguments& arguments, int interrupt_fd) {
-  static_cast<void>(judge_rubric(arguments));  // one that cannot be read is told of once
-  ClassRequest request{.hand_ins = find_hand_ins(arguments.text("FILE"), arguments.text("starter")),
-                       .starter = arguments.text("starter"),
-                       .options = options_for_each(arguments),
-                       .out = arguments.text("out"),
-                       .limit = parse_seconds("limit", arguments.text("limit")),
-                       .clock = steady_clock(),
-                       .interrupt_fd = interrupt_fd};
+  static_cast<void>(judge_rubric(arguments));  // so that one that cannot be read is an error here
+  ClassRequest request{
+      .hand_ins = find_hand_ins(arguments.text("FILE"), arguments.text("starter"), arguments.text("out")),
+      .starter = arguments.text("starter"),
+      .options = options_for_each(arguments),
+      .out = arguments.text("out"),
+      .limit = parse_seconds("limit", arguments.text("limit")),
+      .clock = steady_clock(),
+      .interrupt_fd = interrupt_fd};
   if (!arguments.flag("quiet")) {
     request.on_judged = [](const JudgedHandIn& one) {
       const std::string status = one.answer.is_null() ? one.failure : one.answer["status"].get<std::string>();
-      fmt::print(stderr, "judge: {}: {}, {:.1f} s\n", one.hand_in.name, status, one.seconds);
+      fmt::print(stderr, "judge: {}: {}, {:.1f} s\n", tamed(one.hand_in.name), tamed(status), one.seconds);
     };
   }
   return request;

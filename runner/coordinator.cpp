@@ -257,7 +257,9 @@ class Coordinator {
       if (assignment.round > 0)
         job.verified.push_back(mprof::find_pass(run_.cases[index], job.pass)->verification);
     }
-    if (job.pass == Pass::trace) job.trace_file = context_.directory.trace_file().string();
+    if (job.pass == Pass::trace)
+      job.trace_file =
+          (context_.trace_file.empty() ? context_.directory.trace_file() : context_.trace_file).string();
     return job;
   }
 

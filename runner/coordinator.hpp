@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <latch>
 #include <limits>
 #include <mutex>
@@ -79,6 +80,8 @@ struct CoordinatorContext {
   /// nullptr: nobody measures the same cases in turns with it. Cases get no further rounds then.
   Alternation* alternation = nullptr;
   Alternation::Side side = Alternation::Side::candidate;
+  /// Where workers put the records of the trace pass. Empty: into the directory.
+  std::filesystem::path trace_file{};
 };
 
 /// Whether large arrays of the host come to lie in huge pages is a matter of luck otherwise, and one of the

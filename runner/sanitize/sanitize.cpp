@@ -127,7 +127,8 @@ std::vector<CaseKey> cases_of(const Run& run, const VariantInfo& info, const Pro
 /// compute-sanitizer's log; empty when it wrote none.
 std::string text_of(const fs::path& log) {
   std::error_code error;
-  return fs::is_regular_file(log, error) ? read_file(log) : "";
+  // What runs under the tool may have put a link there.
+  return fs::is_regular_file(fs::symlink_status(log, error)) ? read_file(log) : "";
 }
 
 /// What a worker under compute-sanitizer came to.

@@ -25,7 +25,27 @@ std::vector<std::string> names_beside(const fs::path& file) {
   return names;
 }
 
+/// Variants of all families that this is the id of, or its end.
+std::vector<std::string> ids_of(const std::string& against, const Registry& registry) {
+  std::vector<std::string> ids;
+  for (const RegisteredVariant* variant : registry.variants()) {
+    const std::string& id = variant->info.id;
+    if (id == against || id.ends_with("/" + against)) ids.push_back(id);
+  }
+  return ids;
+}
+
 }  // namespace
+
+void require_one_against(const std::string& against, const Registry& registry) {
+  require_against(against, {}, registry);
+  if (const std::vector<std::string> ids = ids_of(against, registry); ids.size() > 1)
+    throw Error(
+        ExitCode::usage,
+        fmt::format("--against {}: {} have this name, and each hand-in would choose one of them. Give "
+                    "the whole id.",
+                    against, fmt::join(ids, " and ")));
+}
 
 void require_against(const std::string& against, const fs::path& file, const Registry& registry) {
   if (against.empty() || registry.variant(against) != nullptr) return;

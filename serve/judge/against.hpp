@@ -13,4 +13,8 @@ namespace mprof {
 /// empty for none. Throws Error(usage) with what is spelled like it.
 void require_against(const std::string& against, const std::filesystem::path& file, const Registry& registry);
 
+/// The same for a class, whose --against is one variant, whatever a hand-in declares. Throws Error(usage) too
+/// where variants of several families are called so.
+void require_one_against(const std::string& against, const Registry& registry);
+
 }  // namespace mprof

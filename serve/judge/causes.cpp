@@ -5,11 +5,13 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "model/derive/derive.hpp"
+#include "model/trace/trace.hpp"
 #include "report/analysis/advice/advice.hpp"
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/evidence.hpp"
@@ -24,6 +26,8 @@
 
 namespace mprof {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t most_kernels = 5, most_advice = 5, most_stalls = 2;
 
@@ -124,7 +128,10 @@ ExtraPass extra_pass(const ExtraPassRequest& request) {
   run.cases.at(0).passes.back().status = Status::pending;
   ResultDirectory directory(request.directory, ResultDirectory::Mode::create);
   Progress silent;
-  coordinate(run, {request.worker_command, directory, request.clock, silent, request.interrupt_fd});
+  const fs::path trace = request.written / trace::file_name;
+  CoordinatorContext context{request.worker_command, directory, request.clock, silent, request.interrupt_fd};
+  context.trace_file = trace;
+  coordinate(run, context);
   if (run.state == RunState::interrupted) throw Error(ExitCode::interrupted, "interrupted");
   const PassResult* const pass = find_pass(run.cases.at(0), request.pass);
   if (pass->status == Status::suspect || pass->status == Status::wrong)
@@ -132,6 +139,9 @@ ExtraPass extra_pass(const ExtraPassRequest& request) {
   else if (pass->status != Status::ok)
     watched.absent = pass->reason;
   if (!watched.absent.empty() || !watched.suspect.empty()) return watched;
+  // The worker has ended, and may have left anything in its folder.
+  std::error_code error;
+  if (fs::is_regular_file(fs::symlink_status(trace, error))) fs::rename(trace, directory.trace_file());
   derive(run, request.directory);
   for (const PassResult& result : run.cases.at(0).passes) {
     if (result.status == Status::suspect) watched.suspect = result.reason;

@@ -23,7 +23,8 @@ struct ExtraPassRequest {
   const Run& run;  ///< of the file, timed
   Pass pass = Pass::counters;
   std::vector<std::string> worker_command{};
-  std::filesystem::path directory{};
+  std::filesystem::path directory{};  ///< for the record; the worker sees nothing of it
+  std::filesystem::path written{};    ///< where the worker may write
   const Registry& registry;
   const Clock& clock;
   int interrupt_fd = -1;
@@ -35,8 +36,8 @@ struct ExtraPass {
   std::string suspect{};  ///< what contradicts the times
 };
 
-/// One more execution, in a pass that watches it: a trace, or hardware counters. `directory` is empty; the
-/// worker may write there. Throws Error(interrupted).
+/// One more execution, in a pass that watches it: a trace, or hardware counters. Both folders are empty.
+/// Throws Error(interrupted).
 [[nodiscard]] ExtraPass extra_pass(const ExtraPassRequest& request);
 
 /// The kernels of such a run, and what to change in them.

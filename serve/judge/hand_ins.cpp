@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,7 +35,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::uintmax_t largest_source = std::uintmax_t{4} << 20;
+constexpr std::uintmax_t largest_starter = std::uintmax_t{4} << 20;  // B
+/// B, of the source and the headers of a hand-in together: to compare more takes much memory.
+constexpr std::uintmax_t most_compared = std::uintmax_t{1} << 20;
 
 /// Links too, which are refused later.
 std::vector<fs::path> sources_in(const fs::path& folder) {
@@ -53,7 +56,7 @@ std::string why_refused(const std::string& name, const fs::path& file) {
   constexpr std::array<std::string_view, 4> taken{".", "..", "class.json", "class.html"};
   std::error_code error;
   if (fs::is_symlink(file, error))
-    return fmt::format("{} is a symbolic link: hand in the file itself", file.filename().string());
+    return fmt::format("{} is a symbolic link: hand in the file itself", tamed(file.filename().string()));
   if (std::ranges::find(taken, name) == taken.end()) return "";
   return fmt::format("a hand-in cannot be called {}, because --out has that already: rename it", name);
 }
@@ -62,18 +65,39 @@ void add(std::vector<HandIn>& hand_ins, const std::string& name, const fs::path&
   hand_ins.push_back({.name = name, .file = file, .is_alone = is_alone, .refused = why_refused(name, file)});
 }
 
-/// The source, and the headers of its own folder. Empty where it cannot be read: the answer about it says
-/// why.
-std::string text_of(const HandIn& hand_in) {
-  if (!hand_in.refused.empty()) return "";
-  try {
-    std::string text = read_file(hand_in.file, largest_source);
-    for (const fs::path& header : hand_in.is_alone ? std::vector<fs::path>() : headers_beside(hand_in.file))
-      text += "\n" + read_file(header, largest_source);
-    return text;
-  } catch (const Error&) {
-    return "";
+void add_folder(std::vector<HandIn>& hand_ins, const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  std::error_code error;
+  if (fs::is_symlink(folder, error)) {
+    add(hand_ins, name, folder, false);
+    return;
   }
+  const std::vector<fs::path> files = sources_in(folder);
+  add(hand_ins, name, files.size() == 1 ? files.front() : folder, false);
+  if (files.size() != 1)
+    hand_ins.back().refused = fmt::format(
+        "{} has {}: a hand-in is one source (.cu, .cpp, .cc, .cxx), with the headers that lie beside it",
+        tamed(name), format::plural(files.size(), "source"));
+}
+
+/// The source, and the headers of its own folder; nullopt where that is more than is compared. Empty where it
+/// cannot be read: the answer about it says why.
+std::optional<std::string> text_of(const HandIn& hand_in) {
+  if (!hand_in.refused.empty()) return "";
+  std::vector<fs::path> files{hand_in.file};
+  if (!hand_in.is_alone) std::ranges::copy(headers_beside(hand_in.file), std::back_inserter(files));
+  std::string text;
+  std::error_code error;
+  for (const fs::path& file : files) {
+    if (fs::file_size(file, error) > most_compared - std::min(most_compared, text.size()))
+      return std::nullopt;
+    try {
+      text += read_file(file, most_compared) + "\n";
+    } catch (const Error&) {
+      return "";
+    }
+  }
+  return text;
 }
 
 std::vector<std::string> command_for(const HandIn& hand_in, const ClassRequest& request) {
@@ -140,7 +164,7 @@ JudgedHandIn judged(const HandIn& hand_in, const ClassRequest& request) {
   if (event.kind == Process::Event::Kind::interrupted) throw Error(ExitCode::interrupted, "interrupted");
   if (event.kind == Process::Event::Kind::line) {
     result.answer = Json::parse(event.line, nullptr, false);
-    if (result.answer.is_discarded()) result.answer = nullptr;
+    if (!result.answer.is_object() || !result.answer.contains("status")) result.answer = nullptr;
   }
   if (event.kind == Process::Event::Kind::deadline)
     result.failure = fmt::format("judging it took longer than {:g} s", request.limit);
@@ -194,7 +218,8 @@ Table standings(const ClassJudgement& judgement) {
     const std::string status = status_of(*one);
     const auto factor = factor_of(*one), time = number_in(one->answer, "time", "median");
     std::vector<Cell> cells{
-        Cell::words(one->hand_in.name), Cell::words(status, status == "right" ? Tone::good : Tone::bad),
+        Cell::words(tamed(one->hand_in.name)),
+        Cell::words(status, status == "right" ? Tone::good : Tone::bad),
         one->answer.is_null() ? Cell::dash() : Cell::words(text_at(one->answer, "verdict")),
         time ? Cell::bare(derived_value(*time)) : Cell::dash(),
         factor ? Cell::figure(format::times(*factor)).valued(*factor) : Cell::dash()};
@@ -204,7 +229,7 @@ Table standings(const ClassJudgement& judgement) {
     }
     cells.push_back(Cell::bare(derived_value(one->seconds)));
     cells.push_back(Cell::words(format::elide(why_of(*one), 120)));
-    cells.push_back(one->report.empty() ? Cell::dash() : Cell::words(one->report));
+    cells.push_back(one->report.empty() ? Cell::dash() : Cell::words(tamed(one->report)));
     table.row(std::move(cells));
   }
   return table;
@@ -232,8 +257,8 @@ Table alike_table(const ClassJudgement& judgement) {
   Table table("alike", "Sources that are alike in their structure");
   table.text("Hand-in").text("Another").numbers("Shared");
   for (const AlikePair& pair : judgement.alike)
-    table.row({Cell::words(judgement.judged[pair.first].hand_in.name),
-               Cell::words(judgement.judged[pair.second].hand_in.name),
+    table.row({Cell::words(tamed(judgement.judged[pair.first].hand_in.name)),
+               Cell::words(tamed(judgement.judged[pair.second].hand_in.name)),
                Cell::figure(format::percent(pair.share)).valued(pair.share)});
   return table;
 }
@@ -256,31 +281,37 @@ std::string headline(const ClassJudgement& judgement) {
   return text + ".";
 }
 
+/// Empty where all were compared.
+std::string words_on_not_compared(const ClassJudgement& judgement) {
+  if (judgement.not_compared.empty()) return "";
+  std::vector<std::string> names;
+  for (const std::string& name : judgement.not_compared) names.push_back(tamed(name));
+  return fmt::format("Not compared with the other sources, because there is more than 1 MiB of it: {}.",
+                     format::list(names));
+}
+
 }  // namespace
 
-std::vector<HandIn> find_hand_ins(const fs::path& folder, const fs::path& starter) {
+std::vector<HandIn> find_hand_ins(const fs::path& folder, const fs::path& starter, const fs::path& out) {
   std::vector<HandIn> hand_ins;
   std::error_code error;
+  if (fs::equivalent(folder, out, error))
+    throw Error(
+        ExitCode::usage,
+        fmt::format("--out {}: that is the folder of the hand-ins itself. Give another one.", out.string()));
   for (const fs::path& file : sources_in(folder)) add(hand_ins, file.stem().string(), file, true);
   for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
-    if (!entry->is_directory(error)) continue;
-    if (entry->is_symlink(error)) {
-      add(hand_ins, entry->path().filename().string(), entry->path(), false);
+    const std::string name = entry->path().filename().string();
+    if (!entry->is_directory(error) || name.starts_with('.') || fs::equivalent(entry->path(), out, error))
       continue;
-    }
-    const std::vector<fs::path> files = sources_in(entry->path());
-    if (files.size() == 1) add(hand_ins, entry->path().filename().string(), files.front(), false);
-    if (files.size() > 1)
-      throw Error(ExitCode::usage,
-                  fmt::format("{} has {} sources: a hand-in is one source, with the headers beside it.",
-                              entry->path().string(), files.size()));
+    add_folder(hand_ins, entry->path());
   }
   std::erase_if(hand_ins, [&](const HandIn& one) { return fs::equivalent(one.file, starter, error); });
   std::ranges::sort(hand_ins, {}, &HandIn::name);
   const auto same = std::ranges::adjacent_find(hand_ins, {}, &HandIn::name);
   if (same != hand_ins.end())
     throw Error(ExitCode::usage, fmt::format("{}: two hand-ins are called {}; rename one of them.",
-                                             folder.string(), same->name));
+                                             folder.string(), tamed(same->name)));
   if (hand_ins.empty())
     throw Error(ExitCode::usage,
                 fmt::format("{} has no hand-in: a source (.cu, .cpp, .cc, .cxx), or a folder with one.",
@@ -300,9 +331,11 @@ ClassJudgement judge_class(const ClassRequest& request) {
       judgement.judged.push_back({.hand_in = hand_in, .failure = tamed(error.what(), 1000)});
     }
     request.on_judged(judgement.judged.back());
-    texts.push_back(text_of(hand_in));
+    std::optional<std::string> text = text_of(hand_in);
+    if (!text) judgement.not_compared.push_back(hand_in.name);
+    texts.push_back(std::move(text).value_or(""));
   }
-  const std::string starter = request.starter.empty() ? "" : read_file(request.starter, largest_source);
+  const std::string starter = request.starter.empty() ? "" : read_file(request.starter, largest_starter);
   judgement.alike = alike_pairs(texts, starter);
   return judgement;
 }
@@ -320,14 +353,19 @@ Json class_json(const ClassJudgement& judgement) {
     alike.push_back({{"first", judgement.judged[pair.first].hand_in.name},
                      {"second", judgement.judged[pair.second].hand_in.name},
                      {"share", format::rounded(pair.share, 3)}});
-  return {{"schema", "mprof.judge.class/1"}, {"answer", headline(judgement)},
-          {"right", right_ones(judgement)},  {"hand_ins", std::move(hand_ins)},
-          {"alike", std::move(alike)},       {"interrupted", judgement.was_interrupted}};
+  return {{"schema", "mprof.judge.class/1"},
+          {"answer", headline(judgement)},
+          {"right", right_ones(judgement)},
+          {"hand_ins", std::move(hand_ins)},
+          {"alike", std::move(alike)},
+          {"not_compared", judgement.not_compared},
+          {"interrupted", judgement.was_interrupted}};
 }
 
 std::string class_text(const ClassJudgement& judgement, std::size_t width) {
   std::string text = text_table(standings(judgement).view(), width);
   if (!judgement.alike.empty()) text += "\n" + text_table(alike_table(judgement).view(), width);
+  if (!judgement.not_compared.empty()) text += "\n" + words_on_not_compared(judgement) + "\n";
   return text + "\n" + headline(judgement) + "\n";
 }
 
@@ -338,7 +376,9 @@ std::string class_html(const ClassJudgement& judgement) {
       {"headline", headline(judgement)},
       {"standings", standings(judgement).view()},
       {"distribution", distribution(judgement).view()},
-      {"alike", judgement.alike.empty() ? nlohmann::json(false) : alike_table(judgement).view()}};
+      {"alike", judgement.alike.empty() ? nlohmann::json(false) : alike_table(judgement).view()},
+      {"not_compared", judgement.not_compared.empty() ? nlohmann::json(false)
+                                                      : nlohmann::json(words_on_not_compared(judgement))}};
   add_page_parts(view, templates, nlohmann::json::array(), {"tables", "report"});
   return render_html(templates, "class", view);
 }

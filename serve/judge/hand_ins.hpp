@@ -12,8 +12,7 @@
 #include "serve/judge/likeness.hpp"
 #include "system/clock.hpp"
 
-/// A folder of hand-ins: each judged by a process of its own, within seconds, and all of them beside each
-/// other.
+/// A folder of hand-ins: each is judged by a process of its own, within seconds, and one page shows them all.
 namespace mprof {
 
 struct HandIn {
@@ -23,10 +22,13 @@ struct HandIn {
   std::string refused{};  ///< why it is not judged; empty: it is
 };
 
-/// The sources in a folder, and the one source in each of its folders, in the order of their names; not
-/// `starter`. Throws Error(usage) where the folder has no hand-in.
+/// The sources in a folder, and its folders, in the order of their names; not `starter`, and neither `out`
+/// nor hidden folders. A folder that has not just one source is refused, and costs no other one its
+/// judgement. Throws Error(usage) where the folder has no hand-in, two have one name, or the folder itself is
+/// `out`.
 [[nodiscard]] std::vector<HandIn> find_hand_ins(const std::filesystem::path& folder,
-                                                const std::filesystem::path& starter);
+                                                const std::filesystem::path& starter,
+                                                const std::filesystem::path& out);
 
 struct JudgedHandIn {
   HandIn hand_in{};
@@ -49,7 +51,8 @@ struct ClassRequest {
 
 struct ClassJudgement {
   std::vector<JudgedHandIn> judged{};
-  std::vector<AlikePair> alike{};  ///< by the places of `judged`
+  std::vector<AlikePair> alike{};           ///< by the places of `judged`
+  std::vector<std::string> not_compared{};  ///< names of hand-ins that are too large for that
   bool was_interrupted = false;
 };
 

@@ -21,6 +21,7 @@
 #include "report/text/family_words.hpp"
 #include "runner/challenge.hpp"
 #include "runner/session/turns.hpp"
+#include "runner/source/family_folder.hpp"
 #include "runner/source/sources.hpp"
 #include "runner/worker.hpp"
 #include "serve/judge/against.hpp"
@@ -141,9 +142,15 @@ class Judging {
   }
 
  private:
-  /// A name that no variant of mprof has.
+  /// The command line of a worker in the place that `command` makes.
+  static std::vector<std::string> worker_in(std::vector<std::string> command) {
+    for (const std::string& word : own_worker()) command.push_back(word);
+    return command;
+  }
+
+  /// A name that no variant of mprof has, and that no compiler, shell or pattern takes for anything else.
   static std::string name_of_copy(const fs::path& file, const Registry& registry) {
-    const std::string stem = file.stem().string();
+    const std::string stem = variant_name(file);
     const bool is_taken = std::ranges::any_of(registry.variants(), [&](const RegisteredVariant* variant) {
       return variant->info.id.ends_with("/" + stem);
     });
@@ -162,7 +169,7 @@ class Judging {
     if (!judgement_.is_clearly_slower) {
       if (!stage(JudgeStage::rounds, [&] { return rounds(); })) return;
     } else {
-      skip(JudgeStage::rounds, "the quick round told");
+      skip(JudgeStage::rounds, "the quick round has decided it");
     }
     if (!request_.counters) return;
     stage(JudgeStage::counters, [&] { return count(); });
@@ -179,7 +186,7 @@ class Judging {
     if (!goes_on) done.outcome = StageOutcome::failed;
     if (!skipped_because_.empty()) {
       done.outcome = StageOutcome::skipped;
-      done.why = skipped_because_;
+      done.why = tamed(skipped_because_);
     }
     judgement_.stages.push_back(done);
     context_.on_stage(done);
@@ -208,9 +215,7 @@ class Judging {
   }
 
   void heard(const std::string& printed) {
-    if (printed.empty()) return;
-    judgement_.untrusted_output =
-        printed.size() > longest_output ? printed.substr(printed.size() - longest_output) : printed;
+    if (!printed.empty()) judgement_.untrusted_output = tamed_end(printed, longest_output);
   }
 
   void take_times_away() {
@@ -226,11 +231,9 @@ class Judging {
   bool compile() {
     const double start = context_.clock.now();
     const double answer_limit = std::min(request_.timeout, SourceContext::usual_answer_limit);
-    std::vector<std::string> worker = place_.for_worker({}, true);
-    for (const std::string& word : own_worker()) worker.push_back(word);
     SourceContext context{.registry = context_.registry,
                           .folder = folder_,
-                          .worker_command = worker,
+                          .worker_command = worker_in(place_.for_worker({}, true)),
                           .clock = context_.clock,
                           .interrupt_fd = context_.interrupt_fd,
                           .answer_limit = answer_limit,
@@ -328,9 +331,7 @@ class Judging {
   }
 
   [[nodiscard]] std::vector<std::string> worker_of(const SessionArm& arm) const {
-    std::vector<std::string> command = arm.side.through;
-    for (const std::string& word : own_worker()) command.push_back(word);
-    return command;
+    return worker_in(arm.side.through);
   }
 
   [[nodiscard]] Case case_of(const SessionArm& arm, const Problem& problem) const {
@@ -405,7 +406,7 @@ class Judging {
          .folder = place_.records()});
     skipped_because_ = found.skipped;
     if (!found.skipped.empty()) {
-      judgement_.absent.push_back({"memcheck", found.skipped});
+      judgement_.absent.push_back({"memcheck", tamed(found.skipped)});
       return true;
     }
     if (!found.error.empty()) return fail(JudgeStatus::wrong, found.error);
@@ -575,7 +576,7 @@ class Judging {
 
   /// The shortest round of the file is longer than the longest of the other and of the control, by a factor;
   /// and this process's clock does not say that the file is faster.
-  [[nodiscard]] bool told_by_first_block() const {
+  [[nodiscard]] bool is_slower_in_first_block() const {
     const JudgedTime* const time = judgement_.decisive();
     if (time == nullptr || (judgement_.own_clock && judgement_.own_clock->low > 0)) return false;
     std::vector<double> of_file, of_others;
@@ -596,7 +597,7 @@ class Judging {
     for (const char* check : {"poison", "order", "inputs_kept", "every_execution"})
       judgement_.checks.emplace_back(check);
     if (!is_possible()) return false;
-    if (told_by_first_block()) {
+    if (is_slower_in_first_block()) {
       judgement_.is_clearly_slower = true;
       judgement_.verdict = Verdict::slower;
     }
@@ -638,13 +639,13 @@ class Judging {
   bool watch(Pass pass, const char* name) {
     const SessionArm& arm = turns_->arms()[1];
     const fs::path directory = place_.records() / name;
-    fs::create_directories(directory);
-    std::vector<std::string> command = place_.for_worker(inputs_, true, directory);
-    for (const std::string& word : own_worker()) command.push_back(word);
+    const fs::path written = place_.records() / fmt::format("{}-written", name);
+    for (const fs::path& folder : {directory, written}) fs::create_directories(folder);
     extra_ = extra_pass({.run = arm.run,
                          .pass = pass,
-                         .worker_command = command,
+                         .worker_command = worker_in(place_.for_worker(inputs_, true, written)),
                          .directory = directory,
+                         .written = written,
                          .registry = context_.registry,
                          .clock = context_.clock,
                          .interrupt_fd = context_.interrupt_fd});
@@ -653,7 +654,7 @@ class Judging {
       return fail(JudgeStatus::suspect, extra_.suspect);
     }
     skipped_because_ = extra_.absent;
-    if (!extra_.absent.empty()) judgement_.absent.push_back({name, extra_.absent});
+    if (!extra_.absent.empty()) judgement_.absent.push_back({name, tamed(extra_.absent)});
     return true;
   }
 

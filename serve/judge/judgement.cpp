@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/enum_names.hpp"
+#include "report/text/format.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
@@ -31,6 +32,11 @@ constexpr EnumNames<StageOutcome, 3> stage_outcomes{
 /// So much of a saving that is claimed must be possible by this process's clock: what it sees are other
 /// executions than those that were timed.
 constexpr double share_to_confirm = 0.75;
+
+/// Whether no character of UTF-8 begins at `at`.
+bool is_inside_character(std::string_view text, std::size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+}
 
 }  // namespace
 
@@ -77,14 +83,24 @@ std::string tamed(std::string_view text, std::size_t most) {
     line += is_control ? ' ' : c;
     if (line.size() > most) break;
   }
+  line = format::one_line(line);
   if (line.size() > most) {
+    // What is left has whole characters alone: it ends where the first one begins that is too long.
+    while (is_inside_character(line, most)) --most;
     line.resize(most);
-    while (!line.empty() && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U) line.pop_back();
-    if (!line.empty() && static_cast<unsigned char>(line.back()) >= 0x80U) line.pop_back();
     line += "...";
   }
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;
+}
+
+std::string tamed_end(std::string_view text, std::size_t most) {
+  std::string lines = format::text_block(text.substr(text.size() - std::min(most, text.size())));
+  while (lines.ends_with('\n')) lines.pop_back();
+  if (lines.size() <= most) return lines;
+  std::size_t at = lines.size() - most;
+  while (is_inside_character(lines, at)) ++at;
+  return lines.substr(at);
 }
 
 }  // namespace mprof

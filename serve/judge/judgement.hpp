@@ -130,8 +130,8 @@ struct Judgement {
   std::vector<JudgedAdvice> advice{};
   std::size_t expectations = 0, expectations_met = 0;  ///< that the file declares
   std::optional<CompilerWords> compiler{};
-  std::string untrusted_output{};
-  std::string machine{};  ///< GPU or CPU
+  std::string untrusted_output{};  ///< the end of what the file printed, as tamed_end() gives it
+  std::string machine{};           ///< GPU or CPU
   std::vector<std::string> disturbed{};
   std::string sandbox{};  ///< "bwrap", or "none"
   std::string memory_limit{};
@@ -152,7 +152,10 @@ struct Judgement {
 /// What the process ends with: 0 right and not slower, 1 slower, 3 anything but right.
 [[nodiscard]] int exit_code_of(const Judgement& judgement);
 
-/// Text from outside on one line: no control characters, at most `most` bytes.
+/// Text from outside on one line: no control characters, none that reorder text, and at most `most` bytes, up
+/// to the "..." behind what was cut.
 [[nodiscard]] std::string tamed(std::string_view text, std::size_t most = 300);
+/// The same for the end of text of many lines, which it keeps.
+[[nodiscard]] std::string tamed_end(std::string_view text, std::size_t most);
 
 }  // namespace mprof

@@ -16,6 +16,7 @@
 #include "report/wording/judgement.hpp"
 #include "report/wording/precision.hpp"
 #include "report/wording/why.hpp"
+#include "system/shell.hpp"
 
 namespace mprof {
 namespace {
@@ -34,17 +35,6 @@ Json number(const std::optional<double>& value) {
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
-}
-
-/// What a file printed keeps its lines.
-std::string printable(const std::string& text) {
-  std::string kept;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-    if (!is_control) kept += c;
-  }
-  return kept;
 }
 
 Json time_json(const JudgedTime& time) {
@@ -86,7 +76,7 @@ Json speed_up_json(const Judgement& judgement) {
           {"factor", number(factor_of(*time))},
           {"low", interval ? number(interval->low) : Json(nullptr)},
           {"high", interval ? number(interval->high) : Json(nullptr)},
-          {"told", judgement.verdict.has_value() && judgement.verdict != Verdict::inconclusive},
+          {"decided", judgement.verdict.has_value() && judgement.verdict != Verdict::inconclusive},
           {"no_change_above", number(time->speed_up.no_change_above)},
           {"blocks", judgement.blocks}};
 }
@@ -166,12 +156,13 @@ Json score_json(const Judgement& judgement) {
 
 Json next_json(const Judgement& judgement) {
   Json next = Json::array();
+  const std::string file = shell_quoted(tamed(judgement.file));
   const bool has_counters = std::ranges::any_of(
       judgement.stages, [](const JudgedStage& stage) { return stage.stage == JudgeStage::counters; });
   if (judgement.status == JudgeStatus::right && judgement.device == "cuda" && !has_counters)
-    next.push_back(fmt::format("mprof judge {} --passes timing,counters", judgement.file));
+    next.push_back(fmt::format("mprof judge {} --passes timing,counters", file));
   if (judgement.verdict == Verdict::inconclusive)
-    next.push_back(fmt::format("mprof judge {} --budget 300", judgement.file));
+    next.push_back(fmt::format("mprof judge {} --budget 300", file));
   return next;
 }
 
@@ -209,7 +200,7 @@ Json whole_json(const Judgement& judgement) {
   json["compiler"] = judgement.compiler
                          ? Json{{"errors", judgement.compiler->errors}, {"more", judgement.compiler->more}}
                          : Json(nullptr);
-  json["untrusted_output"] = text_or_null(printable(judgement.untrusted_output));
+  json["untrusted_output"] = text_or_null(judgement.untrusted_output);
   json["conditions"] = {{"machine", text_or_null(judgement.machine)}, {"disturbed", judgement.disturbed}};
   json["sandbox"] = judgement.sandbox;
   json["stages"] = stages_json(judgement);
@@ -235,7 +226,7 @@ bool shrink(Json& json) {
   Json& printed = json["untrusted_output"];
   if (printed.is_string()) {
     const std::string text = printed.get<std::string>();
-    printed = text.size() > least_output ? Json(text.substr(text.size() - text.size() / 2)) : Json(nullptr);
+    printed = text.size() > least_output ? Json(tamed_end(text, text.size() / 2)) : Json(nullptr);
     return note("untrusted_output");
   }
   for (const char* list : {"advice", "kernels"}) {

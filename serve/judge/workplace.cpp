@@ -42,10 +42,12 @@ void copy_what_is_beside(const fs::path& file, const fs::path& to) {
   const bool is_family = family_file(folder).has_value();
   for (fs::directory_iterator entry(folder, error), end; entry != end && !error; entry.increment(error)) {
     const fs::path& other = entry->path();
+    const fs::path copy = to / other.filename();
     const bool is_wanted = is_header(other) || (is_family && is_source_name(other));
-    if (!is_wanted || !is_small_file(other) || fs::equivalent(other, file, error) || ++copied > most_others)
+    if (!is_wanted || !is_small_file(other) || fs::equivalent(other, file, error) ||
+        fs::exists(copy, error) || ++copied > most_others)
       continue;
-    write_file(to / other.filename(), read_file(other, largest_copied));
+    write_file(copy, read_file(other, largest_copied));
   }
 }
 

@@ -40,5 +40,26 @@ TEST(Against, IsAnIdOrTheEndOfOneOrLiesBesideAFamily) {
   EXPECT_NE(refusal_of("slow", {}, registry), "") << "of a class nothing beside counts";
 }
 
+TEST(Against, IsOneVariantForAClass) {
+  Registry registry;
+  const auto refusal = [&](const std::string& against) {
+    try {
+      require_one_against(against, registry);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const char* family : {"map", "conv"})
+    registry.add(RegisteredVariant{.info = {.id = std::string(family) + "/naive", .family = family},
+                                   .unavailable = {}});
+  registry.add(RegisteredVariant{.info = {.id = "conv/fast", .family = "conv"}, .unavailable = {}});
+  EXPECT_EQ(refusal("map/naive"), "");
+  EXPECT_EQ(refusal("fast"), "") << "no other family has it";
+  EXPECT_THAT(refusal("naive"), ::testing::HasSubstr("would choose one of them"));
+  EXPECT_THAT(refusal("map/fast"), ::testing::HasSubstr("there is no such variant"));
+}
+
 }  // namespace
 }  // namespace mprof
