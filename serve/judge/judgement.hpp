@@ -134,7 +134,6 @@ struct Judgement {
   std::string machine{};           ///< GPU or CPU
   std::vector<std::string> disturbed{};
   std::string sandbox{};  ///< "bwrap", or "none"
-  std::string memory_limit{};
   std::vector<JudgedStage> stages{};
   double seconds = 0;
   std::vector<JudgeAbsence> absent{};
