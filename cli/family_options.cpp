@@ -2,24 +2,19 @@
 #include "cli/family_options.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/values.hpp"
+#include "runner/inputs.hpp"
 #include "system/error.hpp"
-#include "system/programs.hpp"
 #include "system/suggest.hpp"
 
 namespace mprof::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Rows of the families under one name, in the order in which the names come.
 template <class Row>
@@ -56,22 +51,6 @@ std::string axis_meaning(const Family& family, const AxisInfo& axis, AxisUse use
   return fmt::format("{}. Default: {}{}", meaning, usual, quick == usual ? "" : ", with --quick " + quick);
 }
 
-std::string variable_of(const std::string& input) {
-  std::string name = "MPROF_";
-  for (const char c : input) {
-    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return name;
-}
-
-ByName<InputInfo> inputs_of(const Registry& registry) {
-  ByName<InputInfo> inputs;
-  for (const Family* family : registry.families()) {
-    for (const InputInfo& input : family->inputs()) add_row(inputs, input.name, input);
-  }
-  return inputs;
-}
-
 /// The two sides of NAME=VALUE, neither of them empty.
 std::pair<std::string, std::string> parse_assignment(const std::string& option, const std::string& text,
                                                      const std::string& form) {
@@ -92,27 +71,6 @@ std::vector<std::uint64_t> parse_values(const std::string& given, const std::str
     values.push_back(*value);
   }
   return values;
-}
-
-/// Of the usual places.
-std::string first_place(const std::vector<InputInfo>& inputs) {
-  std::vector<fs::path> places;
-  for (const InputInfo& input : inputs) {
-    for (const fs::path& place : input.places) {
-      places.push_back((program_directory() / place).lexically_normal());
-    }
-  }
-  if (places.empty()) return "";
-  const auto found = std::ranges::find_if(places, [](const fs::path& place) {
-    std::error_code error;
-    return fs::exists(place, error);
-  });
-  return (found == places.end() ? places.front() : *found).string();
-}
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return !path.empty() && fs::exists(path, error);
 }
 
 }  // namespace
@@ -146,7 +104,7 @@ void add_input_options(std::vector<Option>& options, const Registry& registry) {
     for (const InputInfo& input : inputs) meanings.insert(input.meaning);
     added.push_back(
         {name, inputs.front().value_name, "",
-         fmt::format("{}. Default: {}, or the usual place.", fmt::join(meanings, ". "), variable_of(name)),
+         fmt::format("{}. Default: {}, or the usual place.", fmt::join(meanings, ". "), input_variable(name)),
          false, Option::Origin::input});
   }
   append(options, in_group("Inputs", std::move(added)));
@@ -202,18 +160,7 @@ InputPaths named_inputs(const Arguments& arguments, const Registry& registry) {
 }
 
 InputPaths locate_inputs(const Arguments& arguments, const Registry& registry, const InputPaths& known) {
-  InputPaths paths = named_inputs(arguments, registry);
-  for (const auto& [name, inputs] : inputs_of(registry)) {
-    if (paths.contains(name)) continue;
-    const auto before = known.find(name);
-    const std::string variable = environment_variable(variable_of(name).c_str());
-    if (before != known.end() && exists(before->second)) {
-      paths[name] = before->second;
-    } else {
-      paths[name] = variable.empty() ? first_place(inputs) : variable;
-    }
-  }
-  return paths;
+  return locate_inputs(named_inputs(arguments, registry), registry, known);
 }
 
 }  // namespace mprof::cli

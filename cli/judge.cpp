@@ -14,6 +14,7 @@
 #include "cli/judge_request.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
+#include "model/compact_json.hpp"
 #include "serve/judge/against.hpp"
 #include "serve/judge/hand_ins.hpp"
 #include "serve/judge/judgement_json.hpp"
@@ -40,7 +41,7 @@ int judge_one(const Arguments& arguments) {
   if (arguments.given("out")) keep_answer(judgement, arguments.text("out"), most_bytes);
   const std::string format = arguments.format();
   if (format == "json") {
-    fmt::print("{}\n", compact(judgement_json(judgement, most_bytes)));
+    fmt::print("{}\n", json::compact(judgement_json(judgement, most_bytes)));
   } else if (format == "gradescope") {
     if (!rubric) add_score(plain_rubric(), judgement);
     fmt::print("{}\n",
@@ -68,7 +69,7 @@ int judge_folder(const Arguments& arguments) {
                class_json(judgement).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   write_output(out / "class.html", class_html(judgement));
   if (arguments.format() == "json")
-    fmt::print("{}\n", compact(class_json(judgement)));
+    fmt::print("{}\n", json::compact(class_json(judgement)));
   else
     print_readable(
         fmt::format("{}Class: {}\n", class_text(judgement, terminal_width()), (out / "class.html").string()));

@@ -12,6 +12,7 @@
 #include "cli/family_options.hpp"
 #include "cli/sources.hpp"
 #include "cli/values.hpp"
+#include "model/compact_json.hpp"
 #include "serve/judge/judgement_json.hpp"
 #include "serve/judge/score.hpp"
 #include "system/error.hpp"
@@ -193,7 +194,7 @@ ClassRequest class_request(const Arguments& arguments, int interrupt_fd) {
 }
 
 void keep_answer(const Judgement& judgement, const std::filesystem::path& folder, std::size_t most_bytes) {
-  write_output(folder / "judge.json", compact(judgement_json(judgement, most_bytes)) + "\n");
+  write_output(folder / "judge.json", json::compact(judgement_json(judgement, most_bytes)) + "\n");
   write_output(folder / "judge.txt", judgement_text(judgement));
   Judgement scored = judgement;
   if (!scored.has_score) add_score(plain_rubric(), scored);

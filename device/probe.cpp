@@ -222,6 +222,18 @@ std::vector<std::function<Probe()>>& added_probes() {
 
 }  // namespace
 
+std::string_view to_string(ProbeState state) {
+  switch (state) {
+    case ProbeState::ok:
+      return "ok";
+    case ProbeState::limited:
+      return "limited";
+    case ProbeState::missing:
+      return "missing";
+  }
+  return "";
+}
+
 void add_probe(std::function<Probe()> probe) {
   added_probes().push_back(std::move(probe));
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/cpu_facts.hpp"
@@ -15,6 +16,7 @@ namespace mprof {
 
 /// `limited`: mprof works, with something absent or slower.
 enum class ProbeState { ok, limited, missing };
+[[nodiscard]] std::string_view to_string(ProbeState state);
 
 struct Probe {
   std::string name;

@@ -9,6 +9,7 @@
 
 #include "model/json_archive.hpp"
 #include "model/migrate/migrate.hpp"
+#include "system/text_hash.hpp"
 
 namespace mprof {
 namespace {
@@ -35,13 +36,6 @@ std::string encoded(std::string_view id) {
   return name.empty() ? "%" : name;
 }
 
-/// FNV-1a, 64 bits: the same everywhere, which std::hash is not.
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t value = 0xcbf29ce484222325;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return value;
-}
-
 }  // namespace
 
 template <class Archive, Fields<StoredCase> S>
@@ -65,7 +59,7 @@ StoredCase stored_case(json::Json document, const std::string& name, Allowance& 
 std::filesystem::path case_file(std::string_view id) {
   std::string name = encoded(id);
   if (name.size() > longest_name) {
-    const std::string mark = fmt::format("~{:016x}", hash(id));  // no other name has a ~
+    const std::string mark = fmt::format("~{:016x}", text_hash(id));  // no other name has a ~
     name = name.substr(0, longest_name - mark.size()) + mark;
   }
   return std::filesystem::path(case_folder) / (name + ".json");

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "model/compact_json.hpp"
 #include "system/files.hpp"
 
 namespace mprof::json {
@@ -21,13 +22,9 @@ bool is_array_of_numbers(const Json& json) {
          std::all_of(json.begin(), json.end(), [](const Json& e) { return e.is_number(); });
 }
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// dump() with a space after each comma and colon that stands outside of strings.
+/// compact() with a space after each comma and colon that stands outside of strings.
 std::string one_line(const Json& json) {
-  const std::string dense = dump(json);
+  const std::string dense = compact(json);
   std::string spaced;
   spaced.reserve(dense.size() + dense.size() / 8);
   bool in_string = false;
@@ -65,7 +62,7 @@ void print_into(std::string& out, const Json& json, std::size_t indent) {
     out += first ? "\n" : ",\n";
     first = false;
     out += margin;
-    if (json.is_object()) out += dump(Json(key)) + ": ";
+    if (json.is_object()) out += compact(Json(key)) + ": ";
     print_into(out, element, indent + 2);
   }
   out += '\n';
@@ -247,7 +244,7 @@ void hold_tree(std::string_view text, const std::string& name, const Outline& ou
 }  // namespace
 
 std::string quote(const Json& value) {
-  std::string text = dump(value);
+  std::string text = compact(value);
   if (text.size() > longest_quote) text = text.substr(0, longest_quote) + "...";
   return text;
 }

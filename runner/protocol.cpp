@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/compact_json.hpp"
 #include "model/enum_names.hpp"
 #include "model/json_archive.hpp"
 
@@ -88,14 +89,13 @@ std::string random_token() {
 }
 
 std::string to_line(const Job& job) {
-  return json::to_json(job).dump() + "\n";
+  return json::compact(json::to_json(job)) + "\n";
 }
 std::string to_line(const Message& message) {
-  // A variant's own message can hold any bytes: what is not UTF-8 is replaced, never thrown at.
-  return json::to_json(message).dump(-1, ' ', false, json::Json::error_handler_t::replace) + "\n";
+  return json::compact(json::to_json(message)) + "\n";
 }
 std::string to_line(const Challenge& challenge) {
-  return json::to_json(challenge).dump() + "\n";
+  return json::compact(json::to_json(challenge)) + "\n";
 }
 
 Job parse_job(std::string_view line) {

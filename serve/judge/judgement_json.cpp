@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "model/compact_json.hpp"
 #include "model/precision.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/judgement.hpp"
@@ -293,13 +294,9 @@ std::string correct_text(const Judgement& judgement) {
 
 }  // namespace
 
-std::string compact(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json judgement_json(const Judgement& judgement, std::size_t most_bytes) {
   Json json = whole_json(judgement);
-  while (compact(json).size() > most_bytes && shrink(json)) {
+  while (json::compact(json).size() > most_bytes && shrink(json)) {
   }
   return json;
 }

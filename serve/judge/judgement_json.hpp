@@ -18,9 +18,6 @@ inline constexpr std::size_t usual_judge_bytes = 8192, fewest_judge_bytes = 2048
 /// that is named in `truncated`.
 [[nodiscard]] nlohmann::ordered_json judgement_json(const Judgement& judgement, std::size_t most_bytes);
 
-/// The text of such a value: on one line.
-[[nodiscard]] std::string compact(const nlohmann::ordered_json& json);
-
 /// The same for people: ten lines at most, the first one the answer.
 [[nodiscard]] std::string judgement_text(const Judgement& judgement);
 

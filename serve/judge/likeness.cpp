@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "system/text_hash.hpp"
+
 namespace mprof {
 namespace {
 
@@ -58,10 +60,8 @@ std::size_t end_of_what_is_left_out(std::string_view source, std::size_t at) {
 using Fingerprints = std::set<std::uint64_t>;
 
 std::uint64_t hash_of(std::span<const std::string> tokens) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const std::string& token : tokens) {
-    for (const char c : token + " ") hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  }
+  std::uint64_t hash = text_hash("");
+  for (const std::string& token : tokens) hash = text_hash(token + " ", hash);
   return hash;
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "serve/mcp/answer.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "model/compact_json.hpp"
 #include "report/text/format.hpp"
+#include "serve/mcp/answer.hpp"
 #include "system/numbers.hpp"
+#include "system/text_hash.hpp"
 
 namespace mprof::mcp {
 namespace {
@@ -17,17 +18,6 @@ namespace {
 constexpr std::size_t longest_reason = 320;
 constexpr std::size_t longest_plain = 200;
 constexpr std::size_t most_absent = 8, most_next = 6;
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// FNV-1a: a name, not a defence.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return hash;
-}
 
 bool are_plain(const Json& arguments) {
   return std::ranges::all_of(arguments, [](const Json& value) {
@@ -53,7 +43,7 @@ Json fitted(Json document, std::size_t bytes) {
 }  // namespace
 
 std::size_t size_of(const Json& document) {
-  return dumped(document).size();
+  return json::compact(document).size();
 }
 
 Json Trouble::document() const {
@@ -108,7 +98,7 @@ bool is_plain(std::string_view name) {
 }
 
 std::string key_of(std::string_view kind, std::string_view name) {
-  return is_plain(name) ? std::string(name) : fmt::format("{}-{:016x}", kind, hash_of(name));
+  return is_plain(name) ? std::string(name) : fmt::format("{}-{:016x}", kind, text_hash(name));
 }
 
 Answer::Answer(std::string tool, Json arguments) : tool_(std::move(tool)), arguments_(std::move(arguments)) {}
@@ -159,13 +149,13 @@ Json Answer::document(const Page& page) const {
   Json again = arguments_;
   again["cursor"] = more["next_cursor"];
   const Json next_page{{"tool", tool_}, {"arguments", again}};
-  std::size_t used = dumped(document).size() + dumped(more).size() + dumped(next_page).size() + 8;
+  std::size_t used = size_of(document) + size_of(more) + size_of(next_page) + 8;
   const std::size_t first = page.first;
   const std::size_t limit = arguments_.contains("limit") ? page.limit : std::min(page.limit, usual_rows_);
   const std::size_t last = std::min(rows_.size(), first + limit);
   std::size_t shown = first;
   for (; shown < last; ++shown) {
-    const std::size_t size = dumped(rows_[shown]).size() + 1;
+    const std::size_t size = size_of(rows_[shown]) + 1;
     if (used + size > page.bytes) break;
     used += size;
     document["rows"].push_back(rows_[shown]);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "serve/mcp/commands.hpp"
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -9,8 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "kernels/registry.hpp"
+#include "model/compact_json.hpp"
 #include "model/json_archive.hpp"
 #include "report/text/format.hpp"
+#include "serve/mcp/commands.hpp"
 #include "serve/mcp/root.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -159,7 +159,7 @@ std::string key_of_call(const std::string& tool, const Json& arguments) {
   if (arguments.contains("key")) return "named " + arguments["key"].get<std::string>();
   Json same = arguments;
   same.erase("max_bytes");
-  std::string text = tool + same.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = tool + json::compact(same);
   if (arguments.contains("source")) text += read_below(arguments["source"].get<std::string>(), longest_code);
   return text;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -7,27 +8,18 @@
 #include "device/probe.hpp"
 #include "kernels/registry.hpp"
 #include "report/text/format.hpp"
+#include "runner/inputs.hpp"
 #include "runner/plan.hpp"
+#include "runner/tool_probes.hpp"
 #include "serve/mcp/questions.hpp"
 #include "serve/mcp/root.hpp"
+#include "system/clock.hpp"
 
 /// What can be asked here: the machine, the runs below the root, the families and their variants.
 namespace mprof::mcp {
 namespace {
 
 constexpr std::size_t most_runs = 200;
-
-std::string_view word(ProbeState state) {
-  switch (state) {
-    case ProbeState::ok:
-      return "ok";
-    case ProbeState::limited:
-      return "limited";
-    case ProbeState::missing:
-      return "missing";
-  }
-  return "";
-}
 
 void add_server(Answer& answer, const ServerFacts& facts) {
   answer.add({{"key", "server"},
@@ -46,12 +38,14 @@ void add_server(Answer& answer, const ServerFacts& facts) {
                 "Whoever starts it may add --allow compile.");
 }
 
+/// What `mprof doctor` says here.
 void add_probes(Answer& answer) {
-  for (const Probe& probe : probe_machine()) {
+  const Registry& registry = Registry::instance();
+  for (const Probe& probe : probe_machine_and_tools(registry, locate_inputs({}, registry), steady_clock())) {
     Json row{{"key", key_of("probe", format::slug(probe.name))},
              {"kind", "probe"},
              {"name", foreign(probe.name)},
-             {"state", word(probe.state)},
+             {"state", to_string(probe.state)},
              {"text", foreign(probe.found)}};
     if (!probe.remedy.empty()) row["how"] = foreign(probe.remedy);
     answer.add(std::move(row));
@@ -106,7 +100,7 @@ Answer answer_machine(const Json& arguments, const ServerFacts& facts) {
                                format::plural(Registry::instance().variants().size(), "variant"))
                  : fmt::format("{} of the kind {}.", format::plural(answer.rows().size(), "row"), kind));
   answer.set_units({{"budget_left", "s"}});
-  answer.mark_foreign({"name", "text", "why"});
+  answer.mark_foreign({"name", "text", "how", "why"});
   for (std::size_t i = 0; i < runs.paths.size() && i < 2; ++i)
     answer.lead_on("summary", {{"run", runs.paths[i]}});
   if (runs.paths.size() > 1) answer.lead_on("compare", {{"before", runs.paths[0]}, {"after", runs.paths[1]}});

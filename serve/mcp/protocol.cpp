@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/compact_json.hpp"
 #include "model/json_archive.hpp"
 #include "model/version.hpp"
 #include "system/error.hpp"
@@ -30,18 +31,14 @@ constexpr const char* server_key = "io.modelcontextprotocol/serverInfo";
 /// The tools are the same as long as the server lives, and for everybody.
 constexpr int fresh_for_ms = 3'600'000;
 
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Reply failure(const Json& id, int code, const std::string& message, Json data = nullptr) {
   Json error{{"code", code}, {"message", message}};
   if (!data.is_null()) error["data"] = std::move(data);
-  return {line_of({{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(error)}})};
+  return {json::compact({{"jsonrpc", "2.0"}, {"id", id}, {"error", std::move(error)}})};
 }
 
 Reply success(const Json& id, Json result) {
-  return {line_of({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}})};
+  return {json::compact({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}})};
 }
 
 bool is_id(const Json& id) {
@@ -220,7 +217,7 @@ Reaction Protocol::call(const Request& request) const {
 }
 
 std::string Protocol::answer(const Call& call, const Outcome& outcome) {
-  const std::string text = line_of(outcome.document);
+  const std::string text = json::compact(outcome.document);
   Json fields{{"content", Json::array({{{"type", "text"}, {"text", text}}})}};
   // What a schema describes are answers: an error has another form.
   if (reads_structure(call.version) && !outcome.is_error) fields["structuredContent"] = outcome.document;
@@ -234,7 +231,8 @@ std::string Protocol::progress(const Json& token, double done, std::optional<dou
   Json params{{"progressToken", token}, {"progress", done}};
   if (of) params["total"] = *of;
   if (!message.empty()) params["message"] = message;
-  return line_of({{"jsonrpc", "2.0"}, {"method", "notifications/progress"}, {"params", std::move(params)}});
+  return json::compact(
+      {{"jsonrpc", "2.0"}, {"method", "notifications/progress"}, {"params", std::move(params)}});
 }
 
 }  // namespace mprof::mcp

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "serve/mcp/questions.hpp"
-
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -13,8 +11,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "model/compact_json.hpp"
 #include "model/json_archive.hpp"
 #include "serve/mcp/protocol.hpp"
+#include "serve/mcp/questions.hpp"
 #include "serve/mcp/tools.hpp"
 #include "system/error.hpp"
 
@@ -84,14 +84,14 @@ std::string question_text(std::string_view tool, const Json& arguments, const Se
       {"arguments", arguments},
       {"facts",
        {{"allowed", facts.allowed}, {"budget_left", facts.budget_left}, {"running", facts.running}}}};
-  return question.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json::compact(question);
 }
 
 int answer_from_standard_input() {
   limit_this_process();
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const Json result = result_of(json::parse(text, "the question"));
-  fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", json::compact(result));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "inputs/rubric_file.hpp"
+#include "model/compact_json.hpp"
 #include "model/precision.hpp"
 #include "serve/judge/judgement_json.hpp"
 #include "serve/judge/score.hpp"
@@ -105,7 +106,7 @@ TEST(JudgementJson, FitsIntoItsBytesAndSaysWhatItLeftOut) {
   for (int i = 0; i < 60; ++i)
     judgement.absent.push_back({"what" + std::to_string(i), std::string(100, 'y')});
   const auto json = judgement_json(judgement, fewest_judge_bytes);
-  EXPECT_LE(compact(json).size(), fewest_judge_bytes);
+  EXPECT_LE(json::compact(json).size(), fewest_judge_bytes);
   EXPECT_THAT(json["truncated"].dump(), HasSubstr("untrusted_output"));
   EXPECT_THAT(json["truncated"].dump(), HasSubstr("absent"));
   EXPECT_TRUE(judgement_json(judgement, 100000)["truncated"].empty());
