@@ -34,7 +34,8 @@ void print_metrics_json() {
     }
     presets.push_back({{"name", preset.name}, {"title", preset.title}, {"metrics", std::move(metrics)}});
   }
-  std::fputs(json::print(presets).c_str(), stdout);
+  const json::Json document{{"schema", "mprof.metrics/1"}, {"presets", std::move(presets)}};
+  std::fputs(json::print(document).c_str(), stdout);
 }
 
 void print_metrics_text() {

@@ -19,6 +19,7 @@ namespace mprof {
 namespace {
 
 constexpr std::string_view gap = "  ";
+constexpr std::string_view json_begin = "{\n  \"schema\": \"mprof.stats/1\",\n  \"tables\": {\n";
 constexpr std::array<std::string_view, 3> formats{"table", "csv", "json"};
 
 template <class... Visitors>
@@ -142,17 +143,17 @@ Json json_value(const ProfileCell& cell, const ProfileColumn& column) {
 
 /// A row on a line, as in other records of mprof: for people, for diffs and for grep.
 void add_as_json(const ProfileTable& table, Pieces& text) {
-  text += fmt::format("  {}: [", Json(table.name).dump());
+  text += fmt::format("    {}: [", Json(table.name).dump());
   for (std::size_t r = 0; r < table.rows; ++r) {
     const ProfileRow row = table.row(r);
     Json object = Json::object();
     for (std::size_t i = 0; i < row.size(); ++i) {
       object[table.columns[i].title()] = json_value(row[i], table.columns[i]);
     }
-    text += fmt::format("{}\n    {}", r == 0 ? "" : ",",
+    text += fmt::format("{}\n      {}", r == 0 ? "" : ",",
                         object.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
-  text += table.rows == 0 ? "]" : "\n  ]";
+  text += table.rows == 0 ? "]" : "\n    ]";
 }
 
 }  // namespace
@@ -185,7 +186,7 @@ void ProfilePrinter::add(const ProfileTable& table) {
     if (!is_first_) text += "\n";
     add_as_csv(table, text);
   } else if (format_ == "json") {
-    text += is_first_ ? "{\n" : ",\n";
+    text += is_first_ ? json_begin : ",\n";
     add_as_json(table, text);
   } else {
     if (!is_first_) text += "\n\n";
@@ -196,7 +197,9 @@ void ProfilePrinter::add(const ProfileTable& table) {
 }
 
 void ProfilePrinter::end() {
-  if (format_ == "json") write_(is_first_ ? "{\n\n}\n" : "\n}\n");
+  if (format_ != "json") return;
+  if (is_first_) write_(json_begin);
+  write_("\n  }\n}\n");
 }
 
 std::string render_profile(std::span<const ProfileTable> tables, std::string_view format) {

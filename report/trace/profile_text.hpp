@@ -16,7 +16,7 @@ namespace mprof {
 
 /// Prints one table after the other, bit by bit: their text may be larger than memory. `format` is "table":
 /// aligned text with titles; "csv": a header with units and the rows, an empty line between two tables; or
-/// "json": { report: [ { column: value } ] }. Throws Error(usage) for any other.
+/// "json": { schema, tables: { report: [ { column: value } ] } }. Throws Error(usage) for any other.
 class ProfilePrinter {
  public:
   ProfilePrinter(std::string_view format, std::function<void(std::string_view)> write);

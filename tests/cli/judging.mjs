@@ -7,7 +7,7 @@ import { join } from "node:path";
 import Ajv from "ajv/dist/2020.js";
 import { mprof, source, temporary } from "./support.mjs";
 
-const schema = JSON.parse(readFileSync(join(source, "serve", "judge", "judge.schema.json"), "utf8"));
+const schema = JSON.parse(readFileSync(join(source, "docs", "formats", "schemas", "judge.schema.json"), "utf8"));
 export const validate = new Ajv({ allErrors: true, strict: true, strictRequired: false, strictTypes: false }).compile(schema);
 
 const has_sandbox = spawnSync("bwrap", ["--ro-bind", "/", "/", "--unshare-all", "/bin/true"]).status === 0;

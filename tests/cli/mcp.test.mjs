@@ -136,7 +136,7 @@ test("tables of the trace have the figures of mprof stats", async (t) => {
   const client = await reads_only(t);
   const { rows } = await client.ask("rows", { run: "program", table: "kernels", limit: 5, max_bytes: 16384 });
   rows.forEach((row, i) => {
-    const expected = printed.cuda_gpu_kern_sum[i];
+    const expected = printed.tables.cuda_gpu_kern_sum[i];
     assert.equal(row["Total Time (ns)"], expected["Total Time (ns)"]);
     assert.equal(row.Instances, expected.Instances);
     assert.ok(row.Name.length <= 257, "a name is cut");

@@ -45,7 +45,7 @@ test("older names give the same tables", () => {
 
 test("JSON has the same rows as CSV, and tables follow each other in the order asked for", () => {
   const reports = "cuda_gpu_mem_time_sum,cuda_api_sum";
-  const json = JSON.parse(stats("--report", reports, "--format", "json"));
+  const json = JSON.parse(stats("--report", reports, "--format", "json")).tables;
   assert.deepEqual(Object.keys(json), reports.split(","));
   const tables = stats("--report", reports, "--format", "csv").split("\n\n");
   assert.equal(tables.length, 2);
@@ -55,7 +55,7 @@ test("JSON has the same rows as CSV, and tables follow each other in the order a
 });
 
 test("usual and all stand for several tables", () => {
-  const names = (reports) => Object.keys(JSON.parse(stats("--report", reports, "--format", "json")));
+  const names = (reports) => Object.keys(JSON.parse(stats("--report", reports, "--format", "json")).tables);
   assert.deepEqual(names("usual"), names("all").slice(0, 6));
   assert.equal(stats("--report", "usual"), stats());
   assert.equal(names("all").length, 19);
@@ -63,7 +63,7 @@ test("usual and all stand for several tables", () => {
 
 test("--case restricts to cases, by a glob or by an id", () => {
   const instances = (...args) => JSON.parse(stats("--report", "gpukernsum", "--format", "json", ...args))
-    .cuda_gpu_kern_sum.reduce((sum, row) => sum + row.Instances, 0);
+    .tables.cuda_gpu_kern_sum.reduce((sum, row) => sum + row.Instances, 0);
   const streams = instances("--case", "conv/streams@100"), all = instances();
   assert.ok(streams > 0 && streams < all);
   assert.equal(instances("--case", "conv/str*"), streams);

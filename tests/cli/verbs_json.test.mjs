@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // --json of each verb: one document on standard output, which meets the schema of its name in docs/formats/schemas.
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
@@ -16,7 +16,6 @@ const schemas = new Map(readdirSync(folder).map((file) => {
   const schema = JSON.parse(readFileSync(join(folder, file), "utf8"));
   return [file.replace(".schema.json", ""), { schema, validate: ajv.compile(schema) }];
 }));
-const unnamed = ["stats", "metrics"];  // their members are not of one kind with a name
 
 /** The document of a command, held against its schema. */
 function answer(name, words, codes = [0], options = {}) {
@@ -25,7 +24,7 @@ function answer(name, words, codes = [0], options = {}) {
   const document = JSON.parse(out);
   const { validate } = schemas.get(name);
   assert.ok(validate(document), `mprof ${words.join(" ")}: ${JSON.stringify(validate.errors?.slice(0, 3))}`);
-  if (!unnamed.includes(name)) assert.equal(Object.keys(document)[0], "schema");
+  assert.equal(Object.keys(document)[0], "schema");
   seen.add(name);
   return { document, err };
 }
@@ -49,12 +48,14 @@ test("what reads a record or the machine", (t) => {
   answer("version", ["version", "--json"]);
   answer("doctor", ["doctor", "--json"], [0, 5]);
   assert.ok(answer("list", ["list", "--json"]).document.variants.length > 10);
-  answer("metrics", ["list", "--metrics", "--json"]);
+  const { document: metrics } = answer("metrics", ["list", "--metrics", "--json"]);
+  assert.ok(metrics.presets.every((preset) => preset.metrics.length > 0));
   for (const run of ["all", "course", "solver", "sweep"]) {
     const { document } = answer("report", ["report", result(run), "--json"]);
     assert.ok(document.brief.every(({ lines }) => lines.length > 0));
   }
-  answer("stats", ["stats", result("program"), "--json"]);
+  const { document: stats } = answer("stats", ["stats", result("program"), "--json"]);
+  assert.ok(stats.tables.cuda_gpu_kern_sum.length > 0);
   for (const [a, b] of [[golden("run_a"), golden("run_b")], [result("solver"), result("solver")]]) {
     const { document } = answer("compare", ["compare", a, b, "--json"], [0, 1]);
     assert.ok(document.cases.length > 0);
@@ -94,12 +95,26 @@ test("an imported file", (t) => {
   answer("run", ["import", "--nsys", document.written[0], "--out", "imported", "--json"], [0], { cwd });
 });
 
-test("after an error there is no document", () => {
-  for (const words of [["report", "/none", "--json"], ["compare", "/none", "/none", "--json"], ["run", "--variant", "none/none", "--json"]]) {
-    const { code, out, err } = mprof(words);
-    assert.equal(code, 2);
-    assert.equal(out, "");
-    assert.match(err, /^mprof: /);
+test("what judges: a file, and a folder of hand-ins", (t) => {
+  const cwd = temporary(t), against = ["--against", "elementwise/cpu_naive", "--no-sandbox", "--json"];
+  mkdirSync(join(cwd, "hand-ins"));
+  for (const file of ["mine.cpp", "hand-ins/ann.cpp"]) writeFileSync(join(cwd, file), "this is no C++");
+  const { document } = answer("judge", ["judge", "mine.cpp", ...against], [3], { cwd });
+  assert.equal(document.status, "compile_failed");
+  const { document: all } = answer("judge.class", ["judge", "hand-ins", ...against, "--out", "class"], [0], { cwd });
+  assert.ok(schemas.get("judge").validate(all.hand_ins[0].judgement));
+});
+
+test("a verb that cannot answer prints no document", (t) => {
+  const cwd = temporary(t);
+  const unlike = ["compare", result("program"), result("solver"), "--json"];
+  const wrong = [["report", "/none"], ["compare", "/none", "/none"], ["stats", "/none"], ["list", "none/*"], ["run", "--variant", "none/none"],
+    ["judge", "none.cpp"], ["judge", "none.cpp", "--max-bytes", "1"], ["export", "/none"], ["fleet", "/none"], ["status", "/none"]];
+  for (const [words, expected] of [[unlike, 4], ...wrong.map((one) => [[...one, "--json"], 2])]) {
+    const { code, out, err } = mprof(words, { cwd });
+    assert.equal(code, expected, words.join(" "));
+    assert.equal(out, "", words.join(" "));
+    assert.match(err, /^mprof: /m);
   }
 });
 
@@ -107,7 +122,7 @@ test("each schema was met, and is of the name of its file", () => {
   assert.deepEqual([...seen].sort(), [...schemas.keys()].sort());
   for (const [name, { schema }] of schemas) {
     assert.equal(schema.$id, `mprof.${name}/1`);
-    if (!unnamed.includes(name)) assert.equal(schema.properties.schema.const, schema.$id);
+    assert.equal(schema.properties.schema.const, schema.$id);
   }
   const page = readFileSync(join(source, "docs", "formats", "verbs-json.md"), "utf8");
   for (const name of schemas.keys()) assert.ok(page.includes(`(schemas/${name}.schema.json)`), name);

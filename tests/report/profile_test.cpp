@@ -419,10 +419,12 @@ TEST(ProfileFormats, QuoteAndGroup) {
       render_profile(std::vector{table}, "table"),
       "Title (t)\n\nTime (%)      Count  Name\n--------  ---------  ----\n    12.3  1,234,567  a,\"b\"\n");
   EXPECT_EQ(render_profile(std::vector{table}, "json"),
-            "{\n  \"t\": [\n    {\"Time (%)\":12.3,\"Count\":1234567,\"Name\":\"a,\\\"b\\\"\"}\n  ]\n}\n");
+            "{\n  \"schema\": \"mprof.stats/1\",\n  \"tables\": {\n    \"t\": [\n      {\"Time "
+            "(%)\":12.3,\"Count\":1234567,\"Name\":\"a,\\\"b\\\"\"}\n    ]\n  }\n}\n");
   table.rows = 0;
   EXPECT_EQ(render_profile(std::vector{table}, "table"), "Title (t)\n\nNothing.\n");
-  EXPECT_EQ(render_profile(std::vector{table}, "json"), "{\n  \"t\": []\n}\n");
+  EXPECT_EQ(render_profile(std::vector{table}, "json"),
+            "{\n  \"schema\": \"mprof.stats/1\",\n  \"tables\": {\n    \"t\": []\n  }\n}\n");
   EXPECT_NE(refusal([&] { (void)render_profile(std::vector{table}, "cvs"); }).find("Did you mean csv?"),
             std::string::npos);
 }
