@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
+#include <ctime>
+#include <map>
+#include <string>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "device/device.hpp"
@@ -52,9 +55,23 @@ void add_probes(Answer& answer) {
   }
 }
 
-void add_variants(Answer& answer) {
-  const Registry& registry = Registry::instance();
-  for (const Family* const family : registry.families()) {
+std::string time_text(std::int64_t seconds) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+void add_runs(Answer& answer, const FoundRuns& found) {
+  for (const FoundRun& run : found.runs)
+    answer.add({{"key", key_of("run", run.path)},
+                {"kind", "run"},
+                {"name", foreign(run.path)},
+                {"written", time_text(run.written)}});
+  if (!found.is_complete)
+    answer.lack("more runs", "the tree below the root is large, or a folder of it could not be read",
+                "Name a run by its path below the root.");
+}
+
+void add_families(Answer& answer) {
+  for (const Family* const family : Registry::instance().families()) {
     Json problems = Json::array();
     for (const Problem& problem : family->default_problems(false)) problems.push_back(problem_id(problem));
     answer.add({{"key", key_of("family", family->info().id)},
@@ -63,17 +80,24 @@ void add_variants(Answer& answer) {
                 {"text", foreign(family->info().title)},
                 {"problems", std::move(problems)}});
   }
-  for (const RegisteredVariant* const variant : registry.variants()) {
-    Json row{{"key", key_of("variant", variant->info.id)},
-             {"kind", "variant"},
-             {"name", foreign(variant->info.id)},
-             {"device", variant->info.device},
-             {"text", foreign(variant->info.title, 120)}};
+}
+
+/// Most have one reason why they cannot run, which is said once.
+void add_variants(Answer& answer) {
+  std::map<std::string, std::size_t> reasons;
+  for (const RegisteredVariant* const variant : Registry::instance().variants()) {
     const auto reason = unavailable(*variant, Devices::instance());
-    row["runs_here"] = !reason;
-    if (reason) row["why"] = foreign(*reason, 120);
-    answer.add(std::move(row));
+    answer.add({{"key", key_of("variant", variant->info.id)},
+                {"kind", "variant"},
+                {"name", foreign(variant->info.id)},
+                {"device", variant->info.device},
+                {"text", foreign(variant->info.title, 120)},
+                {"runs_here", !reason}});
+    if (reason) ++reasons[*reason];
   }
+  for (const auto& [reason, variants] : reasons)
+    answer.lack(fmt::format("times of {} here", format::plural(variants, "variant")), reason,
+                "The rows of the kind probe say what this machine lacks.");
 }
 
 }  // namespace
@@ -86,24 +110,22 @@ Answer answer_machine(const Json& arguments, const ServerFacts& facts) {
   FoundRuns runs;
   if (wants("run")) {
     runs = find_runs(most_runs);
-    for (const std::string& path : runs.paths)
-      answer.add({{"key", key_of("run", path)}, {"kind", "run"}, {"name", foreign(path)}});
-    if (!runs.is_complete)
-      answer.lack("more runs", "the tree below the root is large, or a folder of it could not be read",
-                  "Name a run by its path below the root.");
+    add_runs(answer, runs);
   }
   if (wants("probe")) add_probes(answer);
-  if (wants("variant") || wants("family")) add_variants(answer);
-  if (!kind.empty()) std::erase_if(answer.rows(), [&](const Json& row) { return row["kind"] != kind; });
+  if (wants("family")) add_families(answer);
+  if (kind == "variant") add_variants(answer);
   answer.say(kind.empty()
-                 ? fmt::format("{} below the root, {} built in.", format::plural(runs.paths.size(), "run"),
+                 ? fmt::format("{} below the root, {} built in.", format::plural(runs.runs.size(), "run"),
                                format::plural(Registry::instance().variants().size(), "variant"))
                  : fmt::format("{} of the kind {}.", format::plural(answer.rows().size(), "row"), kind));
   answer.set_units({{"budget_left", "s"}});
-  answer.mark_foreign({"name", "text", "how", "why"});
-  for (std::size_t i = 0; i < runs.paths.size() && i < 2; ++i)
-    answer.lead_on("summary", {{"run", runs.paths[i]}});
-  if (runs.paths.size() > 1) answer.lead_on("compare", {{"before", runs.paths[0]}, {"after", runs.paths[1]}});
+  answer.mark_foreign({"name", "text", "how"});
+  if (kind.empty()) answer.lead_on("machine", {{"kind", "variant"}});
+  for (std::size_t i = 0; i < runs.runs.size() && i < 2; ++i)
+    answer.lead_on("summary", {{"run", runs.runs[i].path}});
+  if (runs.runs.size() > 1)
+    answer.lead_on("compare", {{"before", runs.runs[1].path}, {"after", runs.runs[0].path}});
   return answer;
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <tuple>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -170,15 +171,19 @@ FoundRuns find_runs(std::size_t most) {
     const bool is_folder = fs::is_directory(entry->symlink_status(ignored));
     if (is_folder && (entry.depth() >= deepest || name.starts_with('.') || name == "node_modules"))
       entry.disable_recursion_pending();
-    if (name == "run.json" && fs::is_regular_file(entry->symlink_status(ignored))) {
+    struct stat facts {};
+    if (name == "run.json" && ::lstat(entry->path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode)) {
       const fs::path folder = entry->path().parent_path().lexically_normal();
-      found.paths.push_back(folder.empty() ? "." : folder.lexically_relative(".").string());
+      found.runs.push_back(
+          {folder.empty() ? "." : folder.lexically_relative(".").string(), facts.st_mtim.tv_sec});
     }
   }
   if (error) found.is_complete = false;
-  std::ranges::sort(found.paths);
-  if (found.paths.size() > most) {
-    found.paths.resize(most);
+  std::ranges::sort(found.runs, [](const FoundRun& a, const FoundRun& b) {
+    return std::tie(b.written, a.path) < std::tie(a.written, b.path);
+  });
+  if (found.runs.size() > most) {
+    found.runs.resize(most);
     found.is_complete = false;
   }
   return found;

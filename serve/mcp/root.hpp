@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -42,11 +43,16 @@ void require_file_below(const std::string& path);
 /// Throws Trouble where what has this name in the root is a link, or no directory. It may be absent.
 void require_folder_or_nothing(const std::string& name);
 
-/// Directories below it with a run.json, at most `most`, in the order of their names. Links are not followed,
-/// and a large tree is not searched to its end, nor one beyond a folder that cannot be read: `is_complete`
-/// says so.
+struct FoundRun {
+  std::string path;
+  std::int64_t written = 0;  ///< when its run.json was, in seconds since 1970
+};
+
+/// Directories below it with a run.json, at most `most`, the ones that were written last first. Links are not
+/// followed, and a large tree is not searched to its end, nor one beyond a folder that cannot be read:
+/// `is_complete` says so.
 struct FoundRuns {
-  std::vector<std::string> paths;
+  std::vector<FoundRun> runs;
   bool is_complete = true;
 };
 [[nodiscard]] FoundRuns find_runs(std::size_t most);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "serve/mcp/root.hpp"
 
+#include <chrono>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -30,10 +33,22 @@ class McpRoot : public testing::Test {
   TemporaryFolder folder_{"mprof-test"};
 };
 
-TEST_F(McpRoot, ListsRunsBelowIt) {
-  const FoundRuns found = find_runs(10);
-  EXPECT_EQ(found.paths, std::vector<std::string>{"a/run"});
-  EXPECT_TRUE(found.is_complete);
+TEST_F(McpRoot, ListsTheRunsBelowItThatWereWrittenLastFirst) {
+  fs::create_directories("b");
+  write_file("b/run.json", "{}");
+  const auto paths = [](std::size_t most) {
+    std::vector<std::string> list;
+    for (const FoundRun& run : find_runs(most).runs) list.push_back(run.path);
+    return list;
+  };
+  const auto now = fs::last_write_time("b/run.json");
+  fs::last_write_time("a/run/run.json", now);
+  EXPECT_EQ(paths(10), (std::vector<std::string>{"a/run", "b"}));
+  fs::last_write_time("a/run/run.json", now - std::chrono::hours(1));
+  EXPECT_EQ(paths(10), (std::vector<std::string>{"b", "a/run"}));
+  EXPECT_TRUE(find_runs(2).is_complete);
+  EXPECT_EQ(paths(1), std::vector<std::string>{"b"});
+  EXPECT_FALSE(find_runs(1).is_complete);
 }
 
 TEST_F(McpRoot, SaysSoWhereAFolderCannotBeRead) {
@@ -46,7 +61,7 @@ TEST_F(McpRoot, SaysSoWhereAFolderCannotBeRead) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   const FoundRuns found = find_runs(10);
   ::setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_TRUE(found.paths.empty());
+  EXPECT_TRUE(found.runs.empty());
   EXPECT_FALSE(found.is_complete);
 }
 
