@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "serve/mcp/commands.hpp"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -10,7 +12,6 @@
 #include "model/compact_json.hpp"
 #include "model/json_archive.hpp"
 #include "report/text/format.hpp"
-#include "serve/mcp/commands.hpp"
 #include "serve/mcp/root.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -139,7 +140,7 @@ JobRequest judge_request(const Json& arguments, const ServerOptions& options) {
   }
   // What stands around the verdict takes some of the answer's bytes.
   constexpr std::size_t around = 2048;
-  const std::size_t bytes = std::max(fewest_bytes, arguments["max_bytes"].get<std::size_t>() - around);
+  const std::size_t bytes = std::max(fewest_bytes, arguments.value("max_bytes", options.bytes) - around);
   request.command = {own_program().string(),
                      "judge",
                      file,
@@ -175,13 +176,26 @@ Json printed(const std::string& output) {
   }
 }
 
-std::string sentence_of(const JobView& job) {
+/// "right, faster": what the verdict of a source comes to, in words of the schema; empty: there is none.
+std::string came_to(const Json& verdict) {
+  std::string text;
+  for (const char* member : {"status", "verdict"}) {
+    const auto found = verdict.is_object() ? verdict.find(member) : verdict.end();
+    if (found == verdict.end() || !found->is_string() || !is_plain(found->get<std::string>())) continue;
+    text += (text.empty() ? "" : ", ") + found->get<std::string>();
+  }
+  return text;
+}
+
+std::string sentence_of(const JobView& job, const Json& verdict) {
   switch (job.state) {
     case JobState::queued:
       return fmt::format("The job waits; {} before it.", format::plural(job.position - 1, "job"));
     case JobState::running:
       return fmt::format("The job has run for {:.0f} s.", job.seconds);
     case JobState::done:
+      if (const std::string what = came_to(verdict); !what.empty())
+        return fmt::format("The source is judged, after {:.0f} s: {}.", job.seconds, what);
       return fmt::format("The job is done, after {:.0f} s.", job.seconds);
     case JobState::failed:
       return "The job failed.";
@@ -193,6 +207,20 @@ std::string sentence_of(const JobView& job) {
 
 Json call(const char* tool, Json arguments) {
   return {{"tool", tool}, {"arguments", std::move(arguments)}};
+}
+
+/// What mprof said last is why, where it refused to begin.
+Json error_of(const JobView& job) {
+  constexpr std::string_view by_mprof = "mprof: ";
+  const bool was_refused = (job.exit_code == static_cast<int>(ExitCode::usage) ||
+                            job.exit_code == static_cast<int>(ExitCode::environment)) &&
+                           !job.log.empty() && job.log.back().starts_with(by_mprof);
+  return was_refused
+             ? Trouble("failed", job.log.back().substr(by_mprof.size()),
+                       "Change what it names, and start another job.")
+                   .document()
+             : Trouble("failed", job.error, "Change the program or the budget, and start another job.")
+                   .document();
 }
 
 bool is_run(const std::string& path) {
@@ -217,16 +245,14 @@ Json job_document(const std::string& tool, const JobView& job, std::size_t bytes
   const std::string run = run_of(job, verdict);
   const bool has_run = !run.empty();
   if (has_run) document["run"] = run;
-  document["answer"] = sentence_of(job);
+  document["answer"] = sentence_of(job, verdict);
   document["job"] = job.id;
   document["state"] = to_string(job.state);
   if (job.state == JobState::queued) document["position"] = job.position;
   document["seconds"] = number(job.seconds);
   document["log"] = job.log;
   if (job.exit_code) document["exit_code"] = *job.exit_code;
-  if (!job.error.empty())
-    document["error"] =
-        Trouble("failed", job.error, "Change the program or the budget, and start another job.").document();
+  if (!job.error.empty()) document["error"] = error_of(job);
   document["absent"] = Json::array();
   document["next"] = Json::array();
   document["untrusted"] = {"absent", "log", "error", "result"};

@@ -59,7 +59,7 @@ test("a program is measured, and its run can be read", { timeout: 300_000 }, asy
   const [next] = done.next;
   assert.equal(next.tool, "summary");
   const summary = await client.ask("summary", next.arguments);
-  assert.match(summary.answer, /1 of 1 case are ok|1 of 1 case/);
+  assert.match(summary.answer, /1 of 1 case is ok/);
   assert.equal((await client.ask("machine", { kind: "run" })).rows[0].name, done.run);
   assert.equal((await client.ask("job", { id: done.job })).state, "done", "and again");
 });
@@ -260,3 +260,15 @@ for (const [how, fill] of Object.entries(fillings)) {
     await gone(root);
   });
 }
+
+test("a source that is not judged says why, and one that is says how it ended", { timeout: 300_000 }, async (t) => {
+  const client = await measuring(t, programs(t), ["--allow", "compile", "--no-sandbox"]);
+  const ended = async (args) => {
+    const { job } = await client.ask("judge", { code: "this is no C++", language: "cpp", ...args });
+    return client.job_end(job);
+  };
+  const refused = await ended({ against: "elementwise/cpu_naiv" });
+  assert.equal(refused.state, "failed");
+  assert.match(refused.error.text, /^--against elementwise\/cpu_naiv: there is no such variant/);
+  assert.match((await ended({ against: "elementwise/cpu_naive" })).answer, /^The source is judged, after \d+ s: compile_failed\.$/);
+});

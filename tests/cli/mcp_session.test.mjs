@@ -53,6 +53,7 @@ test("list, judge a wrong file, read why, judge a right one, compare, ask for li
   assert.equal(wrong.result.schema, "mprof.judge/1", JSON.stringify(wrong));
   assert.equal(wrong.result.status, "wrong");
   assert.equal(wrong.exit_code, 3);
+  assert.match(wrong.answer, /^The source is judged, after \d+ s: wrong\.$/);
   assert.ok(wrong.result.reason, "it says why");
   assert.equal(wrong.result.time, null);
 
