@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "serve/mcp/answer.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,7 +10,6 @@
 
 #include "model/compact_json.hpp"
 #include "report/text/format.hpp"
-#include "serve/mcp/answer.hpp"
 #include "system/numbers.hpp"
 #include "system/text_hash.hpp"
 
@@ -51,8 +52,8 @@ Json Trouble::document() const {
       {"code", code_}, {"text", foreign(what(), longest_reason * 4)}, {"how", foreign(how_, longest_reason)}};
 }
 
-Page page_of(const Json& arguments) {
-  Page page;
+Page page_of(const Json& arguments, std::size_t bytes) {
+  Page page{.bytes = bytes};
   page.limit = arguments.value("limit", page.limit);
   page.bytes = arguments.value("max_bytes", page.bytes);
   const std::string cursor = arguments.value("cursor", "");

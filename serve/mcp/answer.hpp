@@ -43,9 +43,9 @@ struct Page {
   std::size_t bytes = usual_bytes;
 };
 
-/// By the arguments `cursor`, `limit` and `max_bytes` of a call, where it has them. Throws Trouble for a
-/// cursor that is no place behind a first page.
-[[nodiscard]] Page page_of(const Json& arguments);
+/// By the arguments `cursor`, `limit` and `max_bytes` of a call, where it has them, and otherwise of `bytes`.
+/// Throws Trouble for a cursor that is no place behind a first page.
+[[nodiscard]] Page page_of(const Json& arguments, std::size_t bytes = usual_bytes);
 
 /// A number with four significant digits; what is no number is null.
 [[nodiscard]] Json number(double value);
@@ -73,6 +73,7 @@ class Answer {
   void say(std::string sentence) { sentence_ = std::move(sentence); }
   void add(Json row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] std::vector<Json>& rows() { return rows_; }
+  [[nodiscard]] const std::vector<Json>& rows() const { return rows_; }
   /// What is missing, why, and what to do for it.
   void lack(std::string_view what, std::string_view why, std::string_view how);
   /// A call that leads on. It is left out where an argument is not plain.

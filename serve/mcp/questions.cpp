@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "serve/mcp/questions.hpp"
+
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -14,7 +16,6 @@
 #include "model/compact_json.hpp"
 #include "model/json_archive.hpp"
 #include "serve/mcp/protocol.hpp"
-#include "serve/mcp/questions.hpp"
 #include "serve/mcp/tools.hpp"
 #include "system/error.hpp"
 
@@ -47,11 +48,12 @@ Json result_of(const Json& question) {
   try {
     const Json& arguments = question["arguments"];
     const Json& known = question["facts"];
-    const ServerFacts facts{.allowed = known["allowed"].get<std::vector<std::string>>(),
+    const ServerFacts facts{.bytes = known["bytes"].get<std::size_t>(),
+                            .allowed = known["allowed"].get<std::vector<std::string>>(),
                             .budget_left = known["budget_left"].get<double>(),
                             .running = known["running"].get<std::string>()};
     const Answer answer = answered(question["tool"].get<std::string>(), arguments, facts);
-    return {{"document", answer.document(page_of(arguments))}, {"is_error", false}};
+    return {{"document", answer.document(page_of(arguments, facts.bytes))}, {"is_error", false}};
   } catch (const Trouble& error) {
     document = error.document();
   } catch (const Error& error) {
@@ -79,11 +81,13 @@ void limit_this_process() {
 }  // namespace
 
 std::string question_text(std::string_view tool, const Json& arguments, const ServerFacts& facts) {
-  const Json question{
-      {"tool", tool},
-      {"arguments", arguments},
-      {"facts",
-       {{"allowed", facts.allowed}, {"budget_left", facts.budget_left}, {"running", facts.running}}}};
+  const Json question{{"tool", tool},
+                      {"arguments", arguments},
+                      {"facts",
+                       {{"bytes", facts.bytes},
+                        {"allowed", facts.allowed},
+                        {"budget_left", facts.budget_left},
+                        {"running", facts.running}}}};
   return json::compact(question);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,9 @@
 /// anybody's, and what it costs to read is not known beforehand.
 namespace mprof::mcp {
 
-/// What the server knows, for the tool `machine`.
+/// What the server knows.
 struct ServerFacts {
+  std::size_t bytes = usual_bytes;     ///< of an answer, where the call does not say
   std::vector<std::string> allowed{};  ///< "measure", "compile"
   double budget_left = 0;              ///< s
   std::string running{};               ///< the job; empty: none

@@ -234,10 +234,9 @@ class Server {
 
   Outcome answered(Active& active) {
     try {
-      Json arguments = active.call.arguments;
+      const Json& arguments = active.call.arguments;
       const std::string& name = active.call.tool;
       require_schema(tool(name)["inputSchema"], arguments);
-      if (!arguments.contains("max_bytes")) arguments["max_bytes"] = options_.bytes;
       if (name == "judge" || name == "profile") return started(active, arguments);
       if (name == "job") return asked_for_job(active, arguments);
       return read(active, arguments);
@@ -290,7 +289,7 @@ class Server {
           "no_such_job", fmt::format("The job '{}' has ended, and others took its place.", id),
           fmt::format("The last {} jobs are kept. Its result is below results/, if it left one.", kept_jobs));
     if (job->has_ended() && !active.stop.is_raised()) jobs_.is_told(id);
-    return {job_document(active.call.tool, *job, arguments["max_bytes"].get<std::size_t>()), false};
+    return {job_document(active.call.tool, *job, arguments.value("max_bytes", options_.bytes)), false};
   }
 
   void tell_progress(const Active& active, const std::string& id, double waited_s) {
@@ -302,7 +301,8 @@ class Server {
 
   /// By a process of its own, which is gone with its answer.
   Outcome read(Active& active, const Json& arguments) {
-    ServerFacts facts{.budget_left = jobs_.budget_left(), .running = jobs_.running()};
+    ServerFacts facts{
+        .bytes = options_.bytes, .budget_left = jobs_.budget_left(), .running = jobs_.running()};
     if (options_.may_measure) facts.allowed.emplace_back("measure");
     if (options_.may_compile) facts.allowed.emplace_back("compile");
     Process process({own_program().string(), "answer"}, question_text(active.call.tool, arguments, facts));
