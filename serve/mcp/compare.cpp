@@ -133,7 +133,10 @@ Answer answer_compare(const Json& arguments) {
   } catch (const Error& error) {
     if (error.code() != ExitCode::incomparable) throw;
     answer.say("The two runs cannot be compared.");
-    answer.lack("verdicts", error.what(), "Measure both sides on one machine under the same conditions.");
+    answer.lack(
+        "verdicts", error.what(),
+        "Measure the same variants and problems on one machine. Where two variants are to be compared, "
+        "name them: of one of before, with one of after.");
     answer.mark_foreign({});
   }
   lead_on();

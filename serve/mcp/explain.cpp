@@ -23,7 +23,7 @@
 namespace mprof::mcp {
 namespace {
 
-constexpr std::size_t most_reasons = 5, most_advice = 3;
+constexpr std::size_t most_reasons = 5, most_advice = 3, usual_explanation = 24;
 
 /// The numbers that a reason cites.
 Json evidence_of(const Reason& reason) {
@@ -90,23 +90,44 @@ class Scope {
   std::vector<NamedKernel> kernels_{};  ///< that are asked for, where a kernel is
 };
 
+/// What a rule lacks comes from these two passes.
+std::string how_to_get_evidence(const Run& run) {
+  std::vector<std::string> lacking;
+  for (const Pass pass : {Pass::trace, Pass::counters}) {
+    if (std::ranges::count(run.plan.passes, pass) == 0) lacking.emplace_back(to_string(pass));
+  }
+  return lacking.empty() ? "It was measured for, and cannot be had here. The other rows do without it."
+                         : fmt::format("Measure with {} too, then ask again.", format::list(lacking));
+}
+
 class Explaining {
  public:
-  Explaining(Answer& answer, FoundCase of, const Scope& scope) : answer_(answer), of_(of), scope_(scope) {}
+  Explaining(Answer& answer, FoundCase of, const Scope& scope, const Run& run)
+      : answer_(answer), of_(of), scope_(scope), how_(how_to_get_evidence(run)) {}
 
+  /// The kernels that take the longest come first: a program has many that hardly matter.
   void add_bottlenecks() {
-    bool found = false;
+    std::vector<const KernelResult*> bound;
     for (const KernelResult& kernel : of_.family->speed_of_light.kernels) {
-      if (kernel.result != of_.result || !kernel.bottleneck || !scope_.has(kernel.counters)) continue;
-      found = true;
-      answer_.add({{"key", "bound:" + kernel_key(kernel.counters.op, kernel.counters.kernel)},
-                   {"kind", "bottleneck"},
-                   {"op", foreign(kernel.counters.op)},
-                   {"kernel", kernel_key(kernel.counters.op, kernel.counters.kernel)},
-                   {"name", foreign(kernel.counters.kernel, 96)},
-                   {"text", foreign(bound_text(*kernel.bottleneck))}});
+      if (kernel.result == of_.result && kernel.bottleneck && scope_.has(kernel.counters))
+        bound.push_back(&kernel);
     }
-    if (!found && scope_.is_of_kernel())
+    std::ranges::stable_sort(bound, [](const KernelResult* a, const KernelResult* b) {
+      return b->counters.busy() < a->counters.busy();
+    });
+    for (const KernelResult* const kernel : bound) {
+      const double seconds = kernel->counters.busy();
+      answer_.add({{"key", "bound:" + kernel_key(kernel->counters.op, kernel->counters.kernel)},
+                   {"kind", "bottleneck"},
+                   {"op", foreign(kernel->counters.op)},
+                   {"kernel", kernel_key(kernel->counters.op, kernel->counters.kernel)},
+                   {"name", foreign(kernel->counters.kernel, 96)},
+                   {"text", foreign(bound_text(*kernel->bottleneck))},
+                   {"busy", seconds > 0 ? number(seconds) : Json(nullptr)},
+                   {"compute", number(kernel->bottleneck->compute)},
+                   {"memory", number(kernel->bottleneck->memory)}});
+    }
+    if (bound.empty() && scope_.is_of_kernel())
       answer_.lack("what bounds the kernel", why_no_bottleneck(),
                    "Measure this case with the counters pass.");
   }
@@ -124,7 +145,7 @@ class Explaining {
       add_list("context", explanation, explanation.context, 2);
       for (const MissingEvidence& missing : explanation.missing)
         answer_.lack(fmt::format("evidence of {}", key_of("op", explanation.op)), missing_text(missing),
-                     "Measure with the pass that is named, then ask again.");
+                     how_);
     }
     return found;
   }
@@ -148,9 +169,7 @@ class Explaining {
                                                 {"is", number(one.value)},
                                                 {"at_best", number(one.best)}}})}});
       }
-      for (const NotJudged& missing : of_op.missing)
-        answer_.lack("advice", not_judged_text(missing),
-                     "Measure with the pass that is named, then ask again.");
+      for (const NotJudged& missing : of_op.missing) answer_.lack("advice", not_judged_text(missing), how_);
     };
     for (const OpAdvice& of_op : advice.ops) add(of_op);
     add(advice.whole);
@@ -201,6 +220,7 @@ class Explaining {
   Answer& answer_;
   FoundCase of_;
   const Scope& scope_;
+  std::string how_;  ///< to get evidence that is missing
 };
 
 /// The problem is explained, and what is asked for is not.
@@ -236,6 +256,21 @@ void point_to_explained(Answer& answer, const ReadRun& read, const FoundCase& fo
   }
 }
 
+/// "2 reasons for its time over its baseline, 7 hints on what to do next, and what bounds 6 kernels."
+std::string counted(const Answer& answer, bool is_baseline) {
+  const auto count = [&](std::string_view kind) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(answer.rows(), [&](const Json& row) { return row["kind"] == kind; }));
+  };
+  const std::size_t reasons = count("reason"), hints = count("advice"), kernels = count("bottleneck");
+  return fmt::format(
+      "{}, {} on what to do next{}.",
+      is_baseline ? "No reasons, for it is a baseline"
+                  : format::plural(reasons, "reason") + " for its time over its baseline",
+      hints == 0 ? "no advice" : format::plural(hints, "hint"),
+      kernels == 0 ? "" : fmt::format(", and what bounds {}", format::plural(kernels, "kernel")));
+}
+
 }  // namespace
 
 Answer answer_explain(const Json& arguments) {
@@ -244,14 +279,14 @@ Answer answer_explain(const Json& arguments) {
   Answer answer("explain", arguments);
   const CaseResult& result = *found.result;
   const Scope scope(*result.source, arguments);
-  Explaining explaining(answer, found, scope);
+  Explaining explaining(answer, found, scope, read.run());
   if (!result.ok()) {
     answer.lack("reasons", fmt::format("the case is {}: {}", to_string(result.status), result.reason),
                 "A case that is not ok has no time to explain.");
   }
   const bool is_baseline = found.variant->info.baseline.empty();
   const Explanations explanations = is_baseline ? Explanations{} : explain(*found.family, *found.variant);
-  explaining.add_bottlenecks();
+  answer.set_usual_rows(usual_explanation);
   if (is_baseline) {
     answer.lack("reasons", "its variant is a baseline, and is compared with no other",
                 "Ask for a case of a variant that has a baseline.");
@@ -271,15 +306,15 @@ Answer answer_explain(const Json& arguments) {
       answer.lead_on("explain", {{"run", read.path()}, {"case", case_key(*of->result)}});
     }
   }
-  const auto count = [&](std::string_view kind) {
-    return std::ranges::count_if(answer.rows(), [&](const Json& row) { return row["kind"] == kind; });
-  };
-  answer.say(fmt::format("{} for its time over its baseline, and {} on what to do next.",
-                         format::plural(static_cast<std::size_t>(count("reason")), "reason"),
-                         count("advice") == 0
-                             ? "no advice"
-                             : format::plural(static_cast<std::size_t>(count("advice")), "hint")));
-  answer.set_units({{"before", "s"}, {"after", "s"}, {"speed_up", "1"}, {"at_most", "1"}});
+  explaining.add_bottlenecks();
+  answer.say(counted(answer, is_baseline));
+  answer.set_units({{"before", "s"},
+                    {"after", "s"},
+                    {"speed_up", "1"},
+                    {"at_most", "1"},
+                    {"busy", "s"},
+                    {"compute", "%"},
+                    {"memory", "%"}});
   answer.mark_foreign({"op", "name", "text", "example", "evidence"});
   if (find_pass(*result.source, Pass::source) != nullptr)
     answer.lead_on("lines", {{"run", read.path()}, {"case", case_key(result)}});

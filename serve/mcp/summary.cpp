@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis/advice/advice.hpp"
+#include "report/analysis/kernels/kernels.hpp"
 #include "report/text/format.hpp"
 #include "report/views/run_json.hpp"
 #include "report/wording/findings.hpp"
@@ -23,8 +24,9 @@ constexpr std::size_t most_cases = 10, most_findings = 12;
 std::string counted_cases(const std::vector<FoundCase>& cases) {
   std::map<Status, std::size_t> by_status;
   for (const FoundCase& found : cases) ++by_status[found.result->status];
+  const std::size_t ok = by_status[Status::ok];
   std::string text =
-      fmt::format("{} of {} are ok", by_status[Status::ok], format::plural(cases.size(), "case"));
+      fmt::format("{} of {} {} ok", ok, format::plural(cases.size(), "case"), ok == 1 ? "is" : "are");
   for (const auto& [status, count] : by_status) {
     if (status != Status::ok && count > 0) text += fmt::format(", {} {}", count, to_string(status));
   }
@@ -39,12 +41,17 @@ const Best* deciding(const FamilyResult& family) {
   return nullptr;
 }
 
-/// "; the fastest of conv is conv/banded_split@10000, 18.4 times as fast as conv/baseline@10000 (faster)".
+/// "; the fastest of conv is conv/banded_split@10000, 18.4 times as fast as conv/baseline@10000 (faster)". Of
+/// one that is alone: "; program/train takes 10.33 s".
 std::string fastest(const FamilyResult& family) {
   const Best* const best = deciding(family);
-  if (best == nullptr || family.has_one_configuration() || !is_plain(best->fastest->id) ||
-      !is_plain(family.id))
-    return {};
+  if (best == nullptr || !is_plain(best->fastest->id) || !is_plain(family.id)) return {};
+  if (family.has_one_configuration()) {
+    const Value& time = best->fastest->total_time;
+    return time
+               ? fmt::format("; {} takes {}", best->fastest->id, format::quantity(time->median, Unit::second))
+               : std::string();
+  }
   std::string text = fmt::format("; the fastest of {} is {}", family.id, best->fastest->id);
   const SpeedUp& speed_up = best->speed_up();
   if (speed_up && is_plain(best->fastest->baseline))
@@ -101,8 +108,9 @@ void lead_on(Answer& answer, const ReadRun& read) {
   answer.lead_on("rows", {{"run", path}, {"table", "cases"}});
   for (const FamilyResult& family : read.analysis().families) {
     const Best* const best = deciding(family);
-    const bool is_compared = best != nullptr && !best->fastest->is_baseline;
-    if (!is_compared) continue;
+    const bool is_explained =
+        best != nullptr && (!best->fastest->is_baseline || !kernels_of(*best->fastest->source).empty());
+    if (!is_explained) continue;
     answer.lead_on("explain", {{"run", path}, {"case", case_key(*best->fastest)}});
     if (find_pass(*best->fastest->source, Pass::source) != nullptr)
       answer.lead_on("lines", {{"run", path}, {"case", case_key(*best->fastest)}});

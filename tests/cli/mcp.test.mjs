@@ -2,7 +2,7 @@
 // `mprof mcp`, as a client sees it: both eras of the protocol, each answer and each call that it suggests, paths that lead
 // out, and clients that behave badly.
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
@@ -96,6 +96,30 @@ test("pages hold all rows once, whatever they may take", async (t) => {
   }
 });
 
+test("an overview is one page, leads to the newest runs, and says once what no variant can do here", async (t) => {
+  const root = temporary(t);
+  for (const [name, time] of [["newest", 3000], ["oldest", 1000], ["newer", 2000]]) {
+    cpSync(join(results, "solver"), join(root, name), { recursive: true });
+    utimesSync(join(root, name, "run.json"), time, time);
+  }
+  const client = await connect(t, ["--root", root]);
+  const { rows, truncated, next } = await client.ask("machine");
+  assert.equal(truncated, null);
+  assert.deepEqual(rows.filter((row) => row.kind === "run").map((row) => [row.name, row.written]),
+    [["newest", "1970-01-01T00:50:00Z"], ["newer", "1970-01-01T00:33:20Z"], ["oldest", "1970-01-01T00:16:40Z"]]);
+  assert.deepEqual(next.at(-1), { tool: "compare", arguments: { before: "newer", after: "newest" } });
+  const variants = await client.ask("machine", { kind: "variant" });
+  const idle = variants.rows.filter((row) => !row.runs_here).length;
+  const counted = variants.absent.reduce((sum, { what }) => sum + Number(/^times of (\d+) variants? here$/.exec(what)[1]), 0);
+  assert.equal(counted, idle, JSON.stringify(variants.absent));
+});
+
+test("a call for the next page asks for a size only if the first one did", async (t) => {
+  const client = await reads_only(t), first = { run: "course", table: "ops", limit: 3 };
+  assert.deepEqual((await client.ask("rows", first)).next[0].arguments, { ...first, cursor: "3" });
+  assert.deepEqual((await client.ask("rows", { ...first, max_bytes: 4096 })).next[0].arguments, { ...first, max_bytes: 4096, cursor: "3" });
+});
+
 test("an answer has no more bytes than were asked for", { timeout: 300_000 }, async (t) => {
   const client = await reads_only(t), max_bytes = 2048;  // ask() looks at the size
   for (const run of ["all", "program"]) {
@@ -171,6 +195,7 @@ test("what cannot be compared is an answer, and what is missing is said", async 
   const { rows, absent } = await client.ask("compare", { before: "course", after: "solver" });
   assert.equal(rows.length, 0);
   assert.equal(absent[0].what, "verdicts");
+  assert.match(absent[0].how, /of one of before, with one of after/);
   const lines = await client.ask("lines", { run: "sweep", case: (await client.ask("rows", { run: "sweep", table: "cases", limit: 1 })).rows[0].key });
   assert.equal(lines.rows.length, 0);
   assert.match(lines.absent[0].why, /no source pass/);
@@ -229,6 +254,14 @@ test("an explanation of an op or a kernel has that one, and says why else there 
   const bounds = all.filter((row) => row.kind === "bottleneck");
   const [{ op, kernel }] = bounds;
   assert.ok(new Set(bounds.map((row) => row.op)).size > 1, "the case has several ops");
+  for (const { text, compute, memory } of bounds)
+    assert.ok(/\d\s%/.test(text) && compute >= 0 && compute <= 100 && memory >= 0 && memory <= 100, `${text} ${compute} ${memory}`);
+  const program = (await client.ask("explain", { run: "program", case: "program/train" })).rows;
+  assert.match((await client.ask("explain", { run: "program", case: "program/train" })).answer,
+    /^No reasons, for it is a baseline, \d+ hints? on what to do next, and what bounds \d+ kernels\.$/);
+  assert.equal(program[0].kind, "advice", "what to do stands before what bounds a hundred kernels");
+  const busy = program.filter((row) => row.kind === "bottleneck").map((row) => row.busy);
+  assert.ok(busy.length > 10 && busy.every((one, i) => one <= (busy[i - 1] ?? Infinity)), `${busy}`);
   const of_op = await client.ask("explain", { ...args, op, max_bytes: 16384 });
   assert.deepEqual(new Set(of_op.rows.map((row) => row.op)), new Set([op]));
   assert.deepEqual(of_op.rows.filter((row) => row.kind === "reason"), all.filter((row) => row.kind === "reason" && row.op === op));
