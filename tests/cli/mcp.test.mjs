@@ -231,8 +231,8 @@ test("lines of one kernel are chosen before they are cut into pages", async (t) 
     const expected = all.filter((row) => row.kernel === kernel);
     assert.deepEqual(await pages({ kernel, limit: 3 }), expected, kernel);
   }
-  const cool = all.at(-1).kernel;
-  assert.ok(all.slice(0, 3).every((row) => row.kernel !== cool), "a kernel that is not among the hottest");
+  const hottest = new Set(all.slice(0, 3).map((row) => row.kernel));
+  assert.ok(all.some((row) => !hottest.has(row.kernel)), "a kernel that is not among the hottest");
   assert.equal((await client.refusal("lines", { ...args, kernel: "nothing" })).code, "bad_argument");
 });
 
