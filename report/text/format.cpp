@@ -151,7 +151,8 @@ std::string three_digits(double value) {
 Scale scale_for(Unit unit, double value) {
   switch (unit) {
     case Unit::second:
-      return scale_from(second_prefixes, value, "s");
+      // Of nothing a reader expects no nanoseconds.
+      return value == 0 ? Scale{1e-3, "ms"} : scale_from(second_prefixes, value, "s");
     case Unit::byte:
       return scale_from(binary_prefixes, value, "B");
     case Unit::flop:

@@ -26,7 +26,7 @@ TEST(Format, SignificantDigits) {
 TEST(Format, QuantitiesTakeThePrefixThatReadsBest) {
   EXPECT_EQ(format::quantity(0.0413, Unit::second), "41.30" + nbsp + "ms");
   EXPECT_EQ(format::quantity(2e-6, Unit::second), "2.000" + nbsp + "µs");
-  EXPECT_EQ(format::quantity(0, Unit::second), "0" + nbsp + "ns");
+  EXPECT_EQ(format::quantity(0, Unit::second), "0" + nbsp + "ms");
   EXPECT_EQ(format::quantity(3.0 * (1 << 30), Unit::byte), "3.000" + nbsp + "GiB");
   EXPECT_EQ(format::quantity(1.1e11, Unit::flop_per_second), "110.0" + nbsp + "GFLOP/s");
   EXPECT_EQ(format::quantity(4.2e12, Unit::byte_per_second), "4.200" + nbsp + "TB/s");
