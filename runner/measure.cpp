@@ -24,6 +24,8 @@ constexpr double warmup_share = 0.04;
 /// An execution on inputs drawn at random may take this share of it; the smaller one in the rounds after the
 /// first, which run the same code once more.
 constexpr double unseen_share = 0.1, unseen_share_later = 0.02;
+/// In turns, where sampling may be short, it may take this long in the first round at any rate, s.
+constexpr double unseen_in_turns = 0.5;
 /// For so long samples are taken beyond those that are wanted, where too few make a suspicion, s: it is rare.
 constexpr double doubtful_seconds = 3;
 /// An execution that takes so long, and longer than sampling may, is not repeated after the verified one:
@@ -390,9 +392,10 @@ double upper_quartile(std::vector<double> samples) {
 bool is_quick(const MeasureContext& context, const PassResult& result) {
   const bool is_first_round = context.verified.empty();
   const double share = is_first_round ? unseen_share : unseen_share_later;
+  const double anyway = is_first_round && context.takes_turns ? unseen_in_turns : 0;
   const auto total = std::ranges::find(result.measurements, "total_time", &Measurement::metric);
   return total == result.measurements.end() || total->samples.empty() ||
-         median(total->samples) <= share * context.plan.stopping.max_seconds;
+         median(total->samples) <= std::max(share * context.plan.stopping.max_seconds, anyway);
 }
 
 /// One execution more, whose output must be right as well, and its times.

@@ -150,8 +150,6 @@ const cheats = {
     forward: "compute(); for (std::size_t i = 0; i < elements(); ++i) { const auto bits = std::bit_cast<std::uint32_t>(output(0)[i]); output(0)[i] = std::bit_cast<float>((bits + 4096u) >> 13 << 13); }",
   },
   KnowsTheInputs: {
-    // So short, and sampled so long, that it runs on random inputs on a busy machine too: mprof's own clock may be too coarse then.
-    args: ["--iterations", "4", "--sampling-time", "1"],
     members: "static std::map<std::vector<float>, std::vector<float>>& known() { static std::map<std::vector<float>, std::vector<float>> all; return all; }",
     forward: "for (std::size_t row = 0; row < matrix().size; ++row) { const std::vector<float> key(input(row), input(row) + 8); auto found = known().find(key); if (found == known().end() && known().size() < 4 * matrix().size) { std::vector<float> values(matrix().size); compute_row(row, values.data()); found = known().emplace(key, values).first; } if (found != known().end()) std::copy(found->second.begin(), found->second.end(), output(row)); else compute_row(row, output(row)); }",
   },
@@ -160,7 +158,7 @@ const cheats = {
 
 for (const [name, parts] of Object.entries(cheats)) {
   test(`a cheat gets no time: ${name}`, { skip }, (t) => {
-    const { answer, code } = judge(t, variant(parts), parts.args);
+    const { answer, code } = judge(t, variant(parts));
     assert.notEqual(answer.status, "right", JSON.stringify(answer));
     assert.equal(code, 3);
     without_time(answer);
