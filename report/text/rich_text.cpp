@@ -165,6 +165,16 @@ std::string media_type(const std::filesystem::path& file) {
   return found == types.end() ? "" : found->second;
 }
 
+/// The author wants to know that a reader does not see it.
+void say_what_is_missing(cmark_node* picture, const std::string& address) {
+  cmark_node* text = cmark_node_new(CMARK_NODE_TEXT);
+  const std::string missing =
+      fmt::format(" (picture left out: {} is not there, above {} KiB, or not a PNG, JPEG, GIF or WebP)",
+                  address, largest_picture / 1024);
+  cmark_node_set_literal(text, missing.c_str());
+  cmark_node_insert_after(picture, text);
+}
+
 enum class Form { html, markdown };
 
 void place_picture(cmark_node* picture, const RichTextPlace& place, Form form) {
@@ -173,6 +183,7 @@ void place_picture(cmark_node* picture, const RichTextPlace& place, Form form) {
   const auto file = picture_file(address, place.pictures);
   const std::string type = file ? media_type(*file) : "";
   if (type.empty()) {
+    if (!place.pictures.empty() && !has_scheme(address)) say_what_is_missing(picture, address);
     leave_the_words(picture);
   } else if (form == Form::html) {
     cmark_node_set_url(picture, fmt::format("data:{};base64,{}", type, base64(read_file(*file))).c_str());

@@ -155,6 +155,7 @@ test("a file stands still with all that it has started while the baseline is tim
     static const auto before = std::signal(SIGCONT, [](int) { resumed = resumed + 1; });`;
   const { answer } = judge(t, variant({ top, forward: 'compute(); std::fprintf(stderr, "resumed %d\\n", int(resumed));' }), ["--timeout", "120"]);
   const counts = [...answer.untrusted_output.matchAll(/resumed (\d+)/g)].map((found) => Number(found[1]));
+  assert.ok(answer.own_clock, JSON.stringify(answer));
   // Once for each turn of the baseline, but for one before it was loaded.
   assert.ok(Math.max(...counts) >= answer.own_clock.executions - 1, answer.untrusted_output);
 });

@@ -71,7 +71,9 @@ TEST(RichText, HoldsItsImagesItself) {
       "![a figure](figure.png) ![gone](gone.png) ![out](../../etc/passwd.png) ![web](https://e.org/x.png)\n",
       place);
   EXPECT_TRUE(has(text.html, "<img src=\"data:image/png;base64,iVBORw==\" alt=\"a figure\" />"));
-  EXPECT_TRUE(has(text.html, " gone out web"));
+  EXPECT_TRUE(has(text.html, " gone (picture left out: gone.png is not there, above 512 KiB, or "));
+  EXPECT_TRUE(has(text.html, " out (picture left out: ../../etc/passwd.png is not there"));
+  EXPECT_TRUE(has(text.html, " web</p>"));
 }
 
 TEST(RichText, SectionsAreCutAtHeadingsOfLevelTwo) {
