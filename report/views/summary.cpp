@@ -84,7 +84,7 @@ Table cases_table(const FamilyResult& family) {
   const bool has_speed_ups = std::ranges::any_of(family.variants, [](const VariantResult& variant) {
     return std::ranges::any_of(variant.cases, has_baseline);
   });
-  if (has_speed_ups) table.numbers("Speed-up");
+  if (has_speed_ups) table.numbers(family.ops.size() > 1 ? "Speed-up (total)" : "Speed-up");
   table.text("");
   for (const VariantResult& variant : family.variants) {
     for (const CaseResult& result : variant.cases) {
