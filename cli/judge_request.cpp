@@ -88,8 +88,7 @@ std::vector<Option> judge_options() {
   return {
       {"against", "ID", "",
        "The variant that it is compared with. Default: the baseline that it declares. A folder of hand-ins "
-       "needs "
-       "it."},
+       "needs it."},
       {"budget", "S", "60", "Longest time of all measurements, in seconds, once the file is compiled."},
       {"passes", "LIST", "timing,sanitize",
        "What is done: timing, sanitize (compute-sanitizer's memcheck, on a GPU), counters (why it is as "
@@ -103,8 +102,7 @@ std::vector<Option> judge_options() {
        "precision that explains the error of each element."},
       {"memory-limit", "GIB", "",
        "Memory that all processes of the file may take together, in whole GiB. Default: three quarters of "
-       "the "
-       "machine's."},
+       "the machine's."},
       {"no-sandbox", "", "", "Run the file with the rights of this user: only for files that you trust."},
       {"alone", "", "",
        "Judge FILE without the headers and sources beside it, as each file of a folder of hand-ins is."},

@@ -139,9 +139,22 @@ std::string limit_word(std::string_view name, __rlimit_resource resource, std::u
   return fmt::format("--{}={}", name, is_known ? std::min<std::uint64_t>(wanted, own.rlim_max) : wanted);
 }
 
+/// The thread by which the kernel tells what its process has: the process's first one may have ended.
+pid_t speaker_of(pid_t pid) {
+  if (text_in(folder_of(pid) + "status").find("VmRSS:") != std::string::npos) return pid;
+  std::error_code error;
+  fs::directory_iterator thread(folder_of(pid) + "task", error);
+  for (const fs::directory_iterator end; !error && thread != end; thread.increment(error)) {
+    const std::string name = thread->path().filename().string();
+    if (text_in(thread->path() / "status").find("VmRSS:") != std::string::npos)
+      return static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
+  }
+  return pid;
+}
+
 /// A process and all below it.
 struct Tree {
-  std::vector<pid_t> processes{};
+  std::vector<pid_t> speakers{};  ///< speaker_of() each
   std::uint64_t threads = 0;
   std::uint64_t most_memory = 0;  ///< B: each process has all that it shares
 };
@@ -158,8 +171,8 @@ Tree tree_below(pid_t process, std::uint64_t most) {
   while (!left.empty() && tree.threads <= most) {
     const pid_t pid = left.back();
     left.pop_back();
-    const std::string status = text_in(folder_of(pid) + "status");
-    tree.processes.push_back(pid);
+    tree.speakers.push_back(speaker_of(pid));
+    const std::string status = text_in(folder_of(tree.speakers.back()) + "status");
     tree.threads += number_in(status, "Threads:");
     tree.most_memory += most_memory_of(status);
     for (const pid_t child : children_of(pid)) left.push_back(child);
@@ -169,8 +182,9 @@ Tree tree_below(pid_t process, std::uint64_t most) {
 
 using FilesInMemory = std::map<std::pair<dev_t, ino_t>, std::uint64_t>;
 
-/// Open files of a process that have no name, and how many bytes of memory each of them takes.
-void add_nameless_files(pid_t pid, FilesInMemory& files) {
+/// Open files of a process that have no name, and how many bytes of memory each of them takes. False where
+/// the process hides them.
+bool add_nameless_files(pid_t pid, FilesInMemory& files) {
   constexpr std::uint64_t block = 512;
   std::error_code error;
   fs::directory_iterator entry(folder_of(pid) + "fd", error);
@@ -179,20 +193,24 @@ void add_nameless_files(pid_t pid, FilesInMemory& files) {
     if (::stat(entry->path().c_str(), &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 0) continue;
     files[{file.st_dev, file.st_ino}] = static_cast<std::uint64_t>(file.st_blocks) * block;
   }
+  return error != std::errc::permission_denied;
 }
 
-/// B: of a page that n processes share, each has its n-th part; with files that have no name.
-std::uint64_t memory_of(const Tree& tree) {
+/// B: of a page that n processes share, each has its n-th part; with files that have no name. Where a process
+/// hides its files, `new_files` stand for them: all that are new in the machine's memory.
+std::uint64_t memory_of(const Tree& tree, std::uint64_t new_files) {
   std::uint64_t memory = 0;
   FilesInMemory files;
-  for (const pid_t pid : tree.processes) {
+  bool hides = false;
+  for (const pid_t pid : tree.speakers) {
     const std::string parts = text_in(folder_of(pid) + "smaps_rollup");
     memory += parts.empty() ? most_memory_of(text_in(folder_of(pid) + "status"))
                             : (number_in(parts, "Pss:") + number_in(parts, "SwapPss:")) * kib;
-    add_nameless_files(pid, files);
+    if (!add_nameless_files(pid, files)) hides = true;
   }
-  for (const auto& [file, bytes] : files) memory += bytes;
-  return memory;
+  std::uint64_t in_files = 0;
+  for (const auto& [file, bytes] : files) in_files += bytes;
+  return memory + (hides ? std::max(in_files, new_files) : in_files);
 }
 
 std::string excess_of_memory(std::uint64_t memory, const SandboxLimits& limits) {
@@ -221,10 +239,10 @@ std::string end_excessive(const SandboxLimits& limits, std::uint64_t files_befor
     if (tree.threads > limits.processes) {
       end(child, fmt::format("it had more than {} processes and threads", limits.processes));
     } else if (tree.most_memory + new_files > looked_at) {
-      const std::uint64_t memory = memory_of(tree);
+      const std::uint64_t memory = memory_of(tree, new_files);
       if (std::string excess = excess_of_memory(memory, limits); !excess.empty())
         end(child, std::move(excess));
-      else
+      else if (memory > kept_for_others)
         largest = std::max(largest, std::optional(std::pair(memory, child)));
     }
   }

@@ -77,14 +77,16 @@ std::vector<pid_t> children_of(pid_t process) {
 }
 
 void stop_tree(pid_t process) noexcept {
-  constexpr std::string_view at_rest("TtZX\0", 5);  // stopped, or ended
+  constexpr std::string_view at_rest("TtX\0", 4);  // stopped, or gone
   constexpr int most_tries = 200;
   constexpr useconds_t pause = 1000;
   for (int i = 0; i < most_tries; ++i) {
     bool is_running = false;
     for (const pid_t one : tree_of(process)) {
-      if (at_rest.find(state_of(one)) != std::string_view::npos) continue;
-      is_running = true;
+      const char state = state_of(one);
+      if (at_rest.find(state) != std::string_view::npos) continue;
+      // A process whose first thread has ended says Z as well, though its other threads run.
+      if (state != 'Z') is_running = true;
       ::kill(one, SIGSTOP);
     }
     if (!is_running) return;

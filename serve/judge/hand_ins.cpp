@@ -89,8 +89,9 @@ std::optional<std::string> text_of(const HandIn& hand_in) {
   std::string text;
   std::error_code error;
   for (const fs::path& file : files) {
-    if (fs::file_size(file, error) > most_compared - std::min(most_compared, text.size()))
-      return std::nullopt;
+    const std::uintmax_t size = fs::file_size(file, error);
+    if (error) return "";
+    if (size > most_compared - std::min(most_compared, text.size())) return std::nullopt;
     try {
       text += read_file(file, most_compared) + "\n";
     } catch (const Error&) {
@@ -285,7 +286,7 @@ std::string headline(const ClassJudgement& judgement) {
 std::string words_on_not_compared(const ClassJudgement& judgement) {
   if (judgement.not_compared.empty()) return "";
   std::vector<std::string> names;
-  for (const std::string& name : judgement.not_compared) names.push_back(tamed(name));
+  for (const std::string& name : judgement.not_compared) names.push_back(name);
   return fmt::format("Not compared with the other sources, because there is more than 1 MiB of it: {}.",
                      format::list(names));
 }
@@ -332,7 +333,7 @@ ClassJudgement judge_class(const ClassRequest& request) {
     }
     request.on_judged(judgement.judged.back());
     std::optional<std::string> text = text_of(hand_in);
-    if (!text) judgement.not_compared.push_back(hand_in.name);
+    if (!text) judgement.not_compared.push_back(tamed(hand_in.name));
     texts.push_back(std::move(text).value_or(""));
   }
   const std::string starter = request.starter.empty() ? "" : read_file(request.starter, largest_starter);
@@ -340,18 +341,27 @@ ClassJudgement judge_class(const ClassRequest& request) {
   return judgement;
 }
 
+namespace {
+
+/// A path is exact or absent: one with characters that a terminal obeys is not shown.
+bool is_plain_path(const std::string& path) {
+  return !path.empty() && tamed(path, path.size()) == path;
+}
+
+}  // namespace
+
 Json class_json(const ClassJudgement& judgement) {
   Json hand_ins = Json::array(), alike = Json::array();
   for (const JudgedHandIn& one : judgement.judged)
-    hand_ins.push_back({{"name", one.hand_in.name},
-                        {"file", one.hand_in.file.filename().string()},
+    hand_ins.push_back({{"name", tamed(one.hand_in.name)},
+                        {"file", tamed(one.hand_in.file.filename().string())},
                         {"seconds", format::rounded(one.seconds, 3)},
                         {"failure", one.failure.empty() ? Json(nullptr) : Json(one.failure)},
-                        {"report", one.report.empty() ? Json(nullptr) : Json(one.report)},
+                        {"report", is_plain_path(one.report) ? Json(one.report) : Json(nullptr)},
                         {"judgement", one.answer}});
   for (const AlikePair& pair : judgement.alike)
-    alike.push_back({{"first", judgement.judged[pair.first].hand_in.name},
-                     {"second", judgement.judged[pair.second].hand_in.name},
+    alike.push_back({{"first", tamed(judgement.judged[pair.first].hand_in.name)},
+                     {"second", tamed(judgement.judged[pair.second].hand_in.name)},
                      {"share", format::rounded(pair.share, 3)}});
   return {{"schema", "mprof.judge.class/1"},
           {"answer", headline(judgement)},

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <random>
@@ -437,6 +438,7 @@ class Judging {
         other.pause();
         of[turn ? 0 : 1] = asked.ask(secrets_.next(), secrets_.next());
         other.resume();
+        if (of[turn ? 0 : 1].status != Status::ok) break;  // its process is gone
       }
       heard(file.last_words());
       if (of[0].status != Status::ok) return fail(status_of(of[0].status), of[0].reason);
@@ -530,10 +532,11 @@ class Judging {
                   "count it");
     }
     // A GPU's file may prepare as long as it likes. Its ops' times are then not what this clock can confirm.
-    if (gives_back) judgement_.headline = static_cast<std::size_t>(whole - judgement_.times.begin());
+    whole_counts_ = gives_back || counts_by_whole(by_ops, most_saved(*whole), judgement_.own_clock);
+    if (whole_counts_) judgement_.headline = static_cast<std::size_t>(whole - judgement_.times.begin());
     if (!judgement_.own_clock) return true;
     OwnClock& own = *judgement_.own_clock;
-    own.claimed = gives_back ? saved(*whole) : claimed_saving(saved(*whole), by_ops);
+    own.claimed = whole_counts_ ? saved(*whole) : claimed_saving(saved(*whole), by_ops);
     if (!own.contradicts()) return true;
     judgement_.suspicions.push_back(
         {"own_clock", fmt::format("its worker claims to save {:.3g} s in an execution", *own.claimed),
@@ -544,6 +547,12 @@ class Judging {
 
   static double saved(const JudgedTime& time) {
     return time.file && time.against ? time.against->median - time.file->median : 0;
+  }
+
+  /// The upper end of its 95 % interval.
+  static double most_saved(const JudgedTime& time) {
+    if (!time.against || !time.speed_up.interval) return std::numeric_limits<double>::infinity();
+    return time.against->median * (1 - 1 / time.speed_up.interval->high);
   }
 
   /// How much longer an execution of the file takes outside of its ops than one of the other side, s: what
@@ -618,11 +627,14 @@ class Judging {
     return true;
   }
 
-  /// Slower where any time is; faster where one is, and all others are not slower.
+  /// Slower where any time is; faster where one is, and all others are not slower. Where the whole counts, no
+  /// op makes a file faster.
   [[nodiscard]] Verdict verdict() const {
     std::set<Verdict> all;
     for (const JudgedTime& time : judgement_.times) {
-      if (time.file && time.against) all.insert(time.speed_up.verdict);
+      if (!time.file || !time.against) continue;
+      const bool counts = !whole_counts_ || time.op.empty() || time.speed_up.verdict == Verdict::slower;
+      if (counts) all.insert(time.speed_up.verdict);
     }
     for (const Verdict each : {Verdict::slower, Verdict::faster, Verdict::inconclusive}) {
       if (all.contains(each)) return each;
@@ -691,7 +703,8 @@ class Judging {
   double started_ = 0;
   std::unique_ptr<Turns> turns_{};
   Session session_{};
-  std::size_t blocks_ = 0;  ///< that were run, whatever they gave
+  std::size_t blocks_ = 0;     ///< that were run, whatever they gave
+  bool whole_counts_ = false;  ///< in place of the ops
   ExtraPass extra_{};
   std::string skipped_because_{};
 };

@@ -58,6 +58,12 @@ double claimed_saving(double whole, double by_ops) {
   return std::max(whole, by_ops / 2);
 }
 
+bool counts_by_whole(double by_ops, double most_by_whole, const std::optional<OwnClock>& own_clock) {
+  if (!(by_ops > 0)) return false;
+  const double most = std::min(most_by_whole, own_clock ? own_clock->high : most_by_whole);
+  return most < share_to_confirm * by_ops;
+}
+
 double Judgement::score() const {
   double sum = 0;
   for (const ScoreItem& item : items) sum += item.points;

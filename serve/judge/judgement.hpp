@@ -65,6 +65,12 @@ struct OwnClock {
 /// ops save by their times. It may spend the other half on what it prepares.
 [[nodiscard]] double claimed_saving(double whole, double by_ops);
 
+/// Whether a file is judged by its whole execution in place of its ops: the whole saves less than three
+/// quarters of what the ops save by their times. Either the worker's times say so for certain, of which
+/// `most_by_whole` is the upper end, or mprof's own clock does. All in s, in an execution.
+[[nodiscard]] bool counts_by_whole(double by_ops, double most_by_whole,
+                                   const std::optional<OwnClock>& own_clock);
+
 /// What makes a file suspect.
 struct Suspicion {
   std::string check{};  ///< which check: "own_clock", "whole", "worker", "trace", "counters"

@@ -115,7 +115,9 @@ test("a file that fills the memory is ended, and the answer says so", { skip: ru
 
 test("a file that fills the memory through many processes, or files without a name, is ended too", { skip: runaway_skip }, (t) => {
   const top = `#include <cstring>
+    #include <thread>
     #include <sys/mman.h>
+    #include <sys/syscall.h>
     #include <sys/wait.h>
     #include <unistd.h>`;
   const attacks = {
@@ -124,6 +126,9 @@ test("a file that fills the memory through many processes, or files without a na
       for (;;) ::pause();`,
     files: `static char block[1 << 20]; std::memset(block, 1, sizeof block);
       for (int i = 0; i < 8; ++i) { const int fd = ::memfd_create("kept", 0); for (int n = 0; n < 256; ++n) if (::write(fd, block, sizeof block) < 0) std::abort(); }
+      for (;;) ::pause();`,
+    // The kernel shows no memory of a process whose first thread has ended.
+    leaderless: `for (int i = 0; i < 6; ++i) if (::fork() == 0) { std::thread([] { const std::size_t size = 300 << 20; void* p = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); std::memset(p, 1, size); for (;;) ::pause(); }).detach(); ::syscall(SYS_exit, 0); }
       for (;;) ::pause();`,
   };
   for (const forward of Object.values(attacks)) {

@@ -58,6 +58,15 @@ TEST(OwnClock, AllowsWhatAFileSpendsOnPreparing) {
   EXPECT_DOUBLE_EQ(claimed_saving(-0.01, -0.02), -0.01);
 }
 
+TEST(OwnClock, CountsByTheWholeWhatTheWholeDoesNotSave) {
+  const OwnClock own{.executions = 5, .low = 0.38, .high = 0.42};
+  EXPECT_FALSE(counts_by_whole(1.0, 1.0, std::nullopt));
+  EXPECT_TRUE(counts_by_whole(1.0, 0.7, std::nullopt)) << "the worker's own times of the whole say less";
+  EXPECT_TRUE(counts_by_whole(1.0, 1.0, own)) << "mprof's clock does not allow it";
+  EXPECT_FALSE(counts_by_whole(0.5, 0.5, own));
+  EXPECT_FALSE(counts_by_whole(-0.1, -0.2, own)) << "a slower file claims nothing";
+}
+
 TEST(ExitCodeOfAJudgement, TellsRightSlowerAndTheRest) {
   Judgement judgement = right(2);
   EXPECT_EQ(exit_code_of(judgement), 0);
