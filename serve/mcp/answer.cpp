@@ -37,7 +37,7 @@ Json fitted(Json document, std::size_t bytes) {
 }
 
 [[noreturn]] void refuse_cursor() {
-  throw Trouble("bad_argument", "The cursor is none that an answer gave.",
+  throw Trouble("bad_argument", "No answer gave this cursor.",
                 "Take next_cursor of the answer before, or leave cursor out.");
 }
 

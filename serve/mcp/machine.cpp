@@ -41,10 +41,13 @@ void add_server(Answer& answer, const ServerFacts& facts) {
                 "Whoever starts it may add --allow compile.");
 }
 
-/// What `mprof doctor` says here.
-void add_probes(Answer& answer) {
+/// What `mprof doctor` says here. Of compilers and other tools, which take long on a slow disk, only where
+/// that is asked for.
+void add_probes(Answer& answer, bool with_tools) {
   const Registry& registry = Registry::instance();
-  for (const Probe& probe : probe_machine_and_tools(registry, locate_inputs({}, registry), steady_clock())) {
+  for (const Probe& probe :
+       with_tools ? probe_machine_and_tools(registry, locate_inputs({}, registry), steady_clock())
+                  : probe_machine()) {
     Json row{{"key", key_of("probe", format::slug(probe.name))},
              {"kind", "probe"},
              {"name", foreign(probe.name)},
@@ -112,7 +115,7 @@ Answer answer_machine(const Json& arguments, const ServerFacts& facts) {
     runs = find_runs(most_runs);
     add_runs(answer, runs);
   }
-  if (wants("probe")) add_probes(answer);
+  if (wants("probe")) add_probes(answer, kind == "probe");
   if (wants("family")) add_families(answer);
   if (kind == "variant") add_variants(answer);
   answer.say(kind.empty()
@@ -121,7 +124,10 @@ Answer answer_machine(const Json& arguments, const ServerFacts& facts) {
                  : fmt::format("{} of the kind {}.", format::plural(answer.rows().size(), "row"), kind));
   answer.set_units({{"budget_left", "s"}});
   answer.mark_foreign({"name", "text", "how"});
-  if (kind.empty()) answer.lead_on("machine", {{"kind", "variant"}});
+  if (kind.empty()) {
+    answer.lead_on("machine", {{"kind", "variant"}});
+    answer.lead_on("machine", {{"kind", "probe"}});
+  }
   for (std::size_t i = 0; i < runs.runs.size() && i < 2; ++i)
     answer.lead_on("summary", {{"run", runs.runs[i].path}});
   if (runs.runs.size() > 1)

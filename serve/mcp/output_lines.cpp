@@ -18,18 +18,18 @@ bool OutputLines::write(std::string_view line) {
 }
 
 /// False where nobody will read. A client that has closed its input may be slow to read the rest of its
-/// answers; one that reads nothing for so long has gone.
+/// answers; one that reads nothing for so long has gone. An interruption waits for nobody.
 bool OutputLines::wait_until_writable() const {
   constexpr int patience_ms = 5000;
-  std::array<pollfd, 4> watched{pollfd{STDOUT_FILENO, POLLOUT, 0}, pollfd{stop_fds_[0], POLLIN, 0},
-                                pollfd{stop_fds_[1], POLLIN, 0}, pollfd{STDIN_FILENO, POLLRDHUP, 0}};
+  std::array<pollfd, 4> watched{pollfd{STDOUT_FILENO, POLLOUT, 0}, pollfd{interrupt_fd_, POLLIN, 0},
+                                pollfd{ends_fd_, POLLIN, 0}, pollfd{STDIN_FILENO, POLLRDHUP, 0}};
   bool has_left = false;
   while (true) {
-    const int ready = ::poll(watched.data(), has_left ? 3 : 4, has_left ? patience_ms : -1);
+    const int ready = ::poll(watched.data(), has_left ? 2 : 4, has_left ? patience_ms : -1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return false;
     if (watched[0].revents != 0) return true;
-    if (watched[1].revents != 0 || watched[2].revents != 0) return false;
+    if (watched[1].revents != 0) return false;
     has_left = true;
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <string_view>
@@ -12,8 +11,9 @@ namespace mprof::mcp {
 /// the server lives, nor than a moment where its input is closed too.
 class OutputLines {
  public:
-  /// `stop_fds`: one of them becomes readable when nothing needs to be waited for any more.
-  explicit OutputLines(std::array<int, 2> stop_fds) : stop_fds_(stop_fds) {}
+  /// `interrupt_fd` becomes readable when nothing is waited for any more, `ends_fd` when no further line
+  /// comes.
+  OutputLines(int interrupt_fd, int ends_fd) : interrupt_fd_(interrupt_fd), ends_fd_(ends_fd) {}
   /// False where nobody reads it, now and from then on.
   bool write(std::string_view line);
   [[nodiscard]] bool is_closed() const { return is_closed_; }
@@ -23,7 +23,8 @@ class OutputLines {
   [[nodiscard]] bool wait_until_writable() const;
 
   std::mutex mutex_;
-  std::array<int, 2> stop_fds_;
+  int interrupt_fd_;
+  int ends_fd_;
   std::atomic<bool> is_closed_ = false;
 };
 

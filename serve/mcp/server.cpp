@@ -106,7 +106,7 @@ void forget_variables() {
 /// The root is where all of it runs, and may be a stranger's: no relative path finds a program or a library
 /// there.
 void forget_relative_paths() {
-  for (const char* const variable : {"PATH", "LD_LIBRARY_PATH"}) {
+  for (const char* const variable : {"PATH", "LD_LIBRARY_PATH", "PYTHONPATH"}) {
     std::vector<std::string> folders;
     for (const std::filesystem::path& folder : search_path(environment_variable(variable))) {
       if (folder.is_absolute()) folders.push_back(folder.string());
@@ -116,7 +116,8 @@ void forget_relative_paths() {
     else
       ::setenv(variable, fmt::format("{}", fmt::join(folders, ":")).c_str(), 1);
   }
-  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH", "CXX"}) {
+  for (const char* const variable :
+       {"CUDA_HOME", "CUDA_PATH", "CXX", "PYTHONHOME", "CUDA_INJECTION64_PATH"}) {
     const std::string value = environment_variable(variable);
     const bool is_name = std::string_view(variable) == "CXX" && value.find('/') == std::string::npos;
     if (!is_name && !std::filesystem::path(value).is_absolute()) ::unsetenv(variable);
@@ -150,12 +151,12 @@ class Server {
   Server(const ServerOptions& options, const Clock& clock)
       : options_(options),
         clock_(clock),
-        output_({options.interrupt_fd, ends_.descriptor()}),
+        output_(options.interrupt_fd, ends_.descriptor()),
         jobs_(options.budget, clock),
         protocol_(tools(), std::string(instructions())) {}
 
   ~Server() {
-    ends_.raise();  // no call waits for a client that does not read
+    ends_.raise();  // no call waits long for a client that does not read
     for (const auto& one : calls_) one->stop.raise();
     for (const auto& one : calls_) one->thread.join();
   }

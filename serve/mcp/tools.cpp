@@ -148,8 +148,7 @@ Json make_tools() {
       described(
           "machine", "What is here",
           "The runs below the root, the newest first, what this machine can measure and why not, families, "
-          "what "
-          "the server may do; with the kind variant, all variants. Call it first.",
+          "what the server may do; with the kind variant, all variants. Call it first.",
           input({{"kind", one_of("Rows of one kind alone.", {"server", "run", "probe", "family", "variant"})},
                  {"limit", whole("Rows.", 1, most_rows)}},
                 {}, true),

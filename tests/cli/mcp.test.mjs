@@ -287,7 +287,7 @@ test("arguments that are none are refused with what is wrong", async (t) => {
     ["rows", { run: "all", table: "cases", order: "x" }, /no column 'x'/],
     ["rows", { run: "all", table: "cases", cursor: "next" }, /cursor/],
     ["rows", { run: "all", table: "cases", cursor: "0" }, /cursor/],
-    ["rows", { run: "course", table: "ops", cursor: "20" }, /cursor is none that an answer gave/],  // it has 20
+    ["rows", { run: "course", table: "ops", cursor: "20" }, /No answer gave this cursor/],  // it has 20
     ["rows", { run: "course", table: "ops", cursor: "18446744073709551615" }, /cursor/],
     ["rows", { run: "all", table: "cases", max_bytes: 20000 }, /at most 16384/],
     ["rows", { run: 7, table: "cases" }, /run must be a string/],
