@@ -277,7 +277,7 @@ Completed completed(std::string_view argument) {
   if (argument.find("DIR") != std::string_view::npos) return Completed::folder;
   if (argument.find("FILE") != std::string_view::npos || argument.find("PATH") != std::string_view::npos)
     return Completed::file;
-  static constexpr std::array<std::string_view, 5> variants{"ID", "GLOB", "VARIANT", "A", "B"};
+  static constexpr std::array<std::string_view, 3> variants{"ID", "GLOB", "VARIANT"};
   return std::ranges::find(variants, argument) != variants.end() ? Completed::variant : Completed::nothing;
 }
 
@@ -286,14 +286,12 @@ Completed completed(const Option& option) {
   return option.name == "ops" ? Completed::nothing : completed(option.argument);
 }
 
-/// What the words of a verb may be, with blanks between them; empty: files.
+/// What the words of a verb may be, with blanks between them; empty: files, or anything.
 std::string words_for(const Verb& verb, const std::string& variants) {
-  if (verb.name == "new") return "variant family suite";
-  if (verb.name == "submit") return "slurm";
   for (const Positional& word : positionals(verb)) {
     if (completed(word.name) == Completed::variant) return variants;
   }
-  return {};
+  return verb.choices;
 }
 
 /// The first sentence of a meaning, as the word in a shell's single quotes.

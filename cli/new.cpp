@@ -137,6 +137,7 @@ Verb new_verb() {
   return {
       .name = "new",
       .positional = "KIND NAME",
+      .choices = "variant family suite",
       .summary = "write a first variant, family or suite of your own that works",
       .description =
           "Writes source code that works, to start from. A variant is for the GPU when the file ends with "

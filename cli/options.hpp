@@ -51,6 +51,7 @@ struct Verb {
   std::string name;
   /// "DIR", "A B", or empty. Each word must be given, but for one in brackets; "DIR..." once or more.
   std::string positional{};
+  std::string choices{};      ///< what its first word may be, with blanks between them; empty: see its help
   std::string summary{};      ///< one line
   std::string description{};  ///< sentences, on one line: help and docs/cli.md break it
   std::vector<Example> examples{};

@@ -139,6 +139,7 @@ Verb submit_verb() {
   return {
       .name = "submit",
       .positional = "SCHEDULER",
+      .choices = "slurm",
       .summary = "run on a cluster (slurm): an array of jobs, and one that merges them",
       .description =
           "Divides the run that these options of `mprof run` ask for into shards. It submits them to "

@@ -80,7 +80,7 @@ SessionSide session_side(const std::string& name, const std::string& other,
         fmt::format("{} is a program. If A and B are builds of mprof, say with --variant ID what they run "
                     "(`mprof list`). To compare two programs of your own: mprof ab -- '{}' '{}', each "
                     "command in quotes",
-                    name, name, other));
+                    name, name, registry.variant(other) == nullptr ? other : "..."));
   }
   std::error_code error;
   if (fs::exists(name, error)) refuse_file(name, fs::is_directory(name, error));

@@ -147,6 +147,7 @@ COMP_WORDS=(${["mprof", ...words].map((word) => `'${word}'`).join(" ")}); COMP_C
   assert.deepEqual(completed("new", "va"), ["variant"]);
   assert.deepEqual(completed("compare", "--fail-on", "sl"), ["slower"]);
   assert.deepEqual(completed("report", "-o", "a-"), ["a-run"]);
+  assert.deepEqual(completed("compare", ""), [], "files, which bash completes itself");
   assert.deepEqual(completed("run", "--ops", "conv/"), [], "NVTX ranges have names of their own");
 });
 
