@@ -119,7 +119,7 @@ Table program_table(const FamilyResult& family) {
   table.numbers("Deviation", Unit::second);
   table.numbers("Min", Unit::second).numbers("Max", Unit::second).numbers("Runs").text("");
   for (const CaseResult& result : family.variants.front().cases) {
-    if (result.status == Status::skipped) continue;
+    if (result.status == Status::skipped || result.status == Status::pending) continue;
     std::vector<Cell> cells{Cell::words(result.id)};
     const Measurement* const row = find_measurement(*result.source, "total_time", "");
     if (row == nullptr || row->samples.empty()) {

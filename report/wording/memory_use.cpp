@@ -120,10 +120,13 @@ std::string growth_remark(const MemoryUse& use, const ProgramPicture& picture) {
       "to it, {} a step on average.",
       bytes_text(growth.before), picture.steps->steady_steps(), bytes_text(growth.after),
       format::about(growth.a_step, Unit::byte));
-  if (use.of_gpu && *use.of_gpu > growth.after)
-    text += fmt::format(" At this rate the GPU is full after at most {} more steps.",
-                        format::count(static_cast<std::uint64_t>(
-                            static_cast<double>(*use.of_gpu - growth.after) / growth.a_step)));
+  if (use.of_gpu && *use.of_gpu > growth.after) {
+    const auto steps =
+        static_cast<std::uint64_t>(static_cast<double>(*use.of_gpu - growth.after) / growth.a_step);
+    text += steps == 0 ? " At this rate the GPU is full within the next step."
+                       : fmt::format(" At this rate the GPU is full after at most {} more step{}.",
+                                     format::count(steps), steps == 1 ? "" : "s");
+  }
   std::vector<std::string> named;
   for (const MemoryHolder& holder : growth.holders) {
     if (named.size() == most) break;
@@ -147,7 +150,8 @@ std::string reserver_remark(MemoryReserver reserver) {
     case MemoryReserver::xla:
       return "XLA's allocator keeps what CUDA gave it. So this is what it reserved, and arrays may use less. "
              "jax.profiler.save_device_memory_profile() says how much. Unless "
-             "XLA_PYTHON_CLIENT_PREALLOCATE=false is set, XLA reserves 75\u00a0% of the GPU when it starts. So "
+             "XLA_PYTHON_CLIENT_PREALLOCATE=false is set, XLA reserves 75\u00a0% of the GPU when it starts. "
+             "So "
              "this does not say what a larger input needs.";
     case MemoryReserver::none:
       break;
@@ -163,9 +167,8 @@ std::string several_remark(const MemoryUse& use) {
         "share of a GPU is not known.",
         use.gpu);
   return fmt::format(
-      "{} processes held memory of the GPU under the number {}. It counts together, also of a process that "
-      "ended without freeing it. Each process may have had a GPU of its own. So the share of a GPU is not "
-      "known.",
+      "{} processes held memory of GPU {}. It counts together, also of a process that ended without freeing "
+      "it. So the share of the GPU is not known.",
       use.processes, use.gpu);
 }
 

@@ -219,13 +219,12 @@ std::string gain_text(const NextGain& gain) {
                      format::up_to(gain.gain));
 }
 
-/// Where too few kernels were counted to say how much faster they could be.
+/// Where a kernel that was not counted may be the part that is worth a gain.
 std::string uncounted_text(const ProgramPicture& picture) {
   const bool is_counted = std::ranges::any_of(
       picture.functions, [](const FunctionTime& one) { return ProgramPicture::floor_of(one).has_value(); });
-  return fmt::format(
-      "How much faster the kernels could be is not known: {}. ",
-      is_counted ? "those that were counted take less than half of their time" : "they were not counted");
+  return fmt::format("How much faster the {}kernels could be is not known: they were not counted. ",
+                     is_counted ? "other " : "");
 }
 
 LedText next_line(const ProgramPicture& picture) {
@@ -234,12 +233,12 @@ LedText next_line(const ProgramPicture& picture) {
   std::string text;
   const std::vector<NextGain> gains = next_gains(picture);
   for (std::size_t i = 0; i < std::min(most, gains.size()); ++i) text += gain_text(gains[i]) + " ";
-  const bool are_known = picture.floor_of_kernels().has_value();
+  const bool are_known = !may_gain_uncounted(picture);
   const std::uint64_t lacking = picture.budget.lacking;
-  if (gains.empty() && lacking > 0)
-    text =
-        fmt::format("Not known: the trace lacks {}, and what they stood for looks idle or like other work. ",
-                    format::plural(lacking, "record"));
+  if (lacking > 0)
+    text +=
+        fmt::format("{}: the trace lacks {}, and what they stood for looks idle or like other work. ",
+                    gains.empty() ? "Not known" : "These are no bounds", format::plural(lacking, "record"));
   else if (gains.empty())
     text = fmt::format("{} single part of {} is worth 5\u00a0% or more, as far as it was measured. ",
                        are_known ? "No" : "Apart from kernels, no", of);

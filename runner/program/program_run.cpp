@@ -270,13 +270,17 @@ class ProgramRunner {
     return result;
   }
 
-  /// What others did to the host during an execution; of a short one, since the first one began.
+  /// What others did to the host during an execution; of a short one, since an execution of the same case
+  /// that is so long ago that something can be said.
   [[nodiscard]] std::string host_disturbance(const HostReading& before) const {
-    static const HostReading first = before;
+    static std::map<std::string, HostReading> starts;
+    HostReading& start = starts.try_emplace(case_.id, before).first->second;
     const HostReading now = read_host(context_.clock.now());
-    const HostReading& from = now.at - before.at < shortest_host_load ? first : before;
-    if (now.at - from.at < shortest_host_load) return "";
-    return what_disturbs(load_between(from, now), usable_cpus());
+    if (now.at - before.at >= shortest_host_load) start = before;
+    if (now.at - start.at < shortest_host_load) return "";
+    std::string text = what_disturbs(load_between(start, now), usable_cpus());
+    start = now;
+    return text;
   }
 
   /// With nothing in its processes but what writes the times of NVTX ranges, where they have any.

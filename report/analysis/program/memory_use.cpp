@@ -118,7 +118,6 @@ class Allocators {
   trace::IdMap places_;
 };
 
-/// By how much they hold more afterwards. A buffer that takes the place of another one is no growth.
 /// Takes from `after` what was held before by the same call in a range that `is_same` holds for.
 void leave_out(std::vector<MemoryHolder>& before, std::vector<MemoryHolder>& after, auto is_same) {
   for (MemoryHolder& one : after) {
@@ -139,6 +138,7 @@ bool ends_alike(const std::vector<std::string>& a, const std::vector<std::string
   return !a.empty() && !b.empty() && a.back() == b.back();
 }
 
+/// By how much they hold more afterwards. A buffer that takes the place of another one is no growth.
 std::vector<MemoryHolder> growth_of(std::vector<MemoryHolder> before, std::vector<MemoryHolder> after) {
   leave_out(before, after, std::equal_to());
   leave_out(before, after, ends_alike);
@@ -292,12 +292,15 @@ class MemoryReader {
     if (gpu != trace_.gpus.end() && !use_.is_of_several) use_.of_gpu = gpu->memory;
   }
 
-  /// Whether most kernels find memory without asking CUDA for any: a tenth of them or fewer do.
+  /// Whether most kernels find memory without asking CUDA for any: fewer than a tenth of them do.
   [[nodiscard]] bool keeps_memory(const std::vector<Allocation>& allocations) const {
     constexpr std::size_t least_kernels_of_one = 10;
     const auto made =
         static_cast<std::size_t>(std::ranges::count(allocations, false, &Allocation::is_release));
-    return least_kernels_of_one * made < trace::of_case(trace_.kernels.rows(), index_).size();
+    const auto kernels = static_cast<std::size_t>(std::ranges::count_if(
+        trace::of_case(trace_.kernels.rows(), index_),
+        [&](const trace::KernelRow& one) { return trace_.kernels.shared(one).queue.device == use_.gpu; }));
+    return least_kernels_of_one * made < kernels;
   }
 
   void read_peak(const std::vector<Allocation>& allocations, Allocators& allocators) {

@@ -5,14 +5,30 @@
 
 namespace mprof {
 
+namespace {
+
+/// ns that were not spent on recording.
+double window_of(const ProgramPicture& picture) {
+  const TimeBudget& budget = picture.budget;
+  return static_cast<double>(budget.window - budget.of(BudgetPart::idle_tracing));
+}
+
+}  // namespace
+
+bool may_gain_uncounted(const ProgramPicture& picture) {
+  const double enough = (1 - 1 / least_advised_gain) * window_of(picture);
+  return std::ranges::any_of(picture.functions, [&](const FunctionTime& function) {
+    return !ProgramPicture::floor_of(function) && static_cast<double>(function.span) >= enough;
+  });
+}
+
 std::vector<NextGain> next_gains(const ProgramPicture& picture) {
   std::vector<NextGain> gains;
   for (const Advice& advice : advice_for(readings_of(picture))) {
     if (advice.rule->id != whole_kernels_rule)  // the kernels have it, one by one
       gains.push_back({.rule = advice.rule, .gain = advice.gain});
   }
-  const TimeBudget& budget = picture.budget;
-  const auto window = static_cast<double>(budget.window - budget.of(BudgetPart::idle_tracing));
+  const double window = window_of(picture);
   for (const FunctionTime& function : picture.functions) {
     const std::optional<double> floor = ProgramPicture::floor_of(function);
     if (!floor || !(window > 0)) continue;

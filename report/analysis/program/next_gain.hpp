@@ -20,4 +20,7 @@ struct NextGain {
 /// The highest gain first, from least_advised_gain on. It points into the picture.
 [[nodiscard]] std::vector<NextGain> next_gains(const ProgramPicture& picture);
 
+/// Whether a kernel that was not counted takes so long that it could be such a part.
+[[nodiscard]] bool may_gain_uncounted(const ProgramPicture& picture);
+
 }  // namespace mprof
