@@ -180,9 +180,8 @@ class Times final : public Collector {
       row.samples = op.launched;
     else
       row.absent =
-          "the op time is it: its work could not be held back until all of it was given to the device, since "
-          "it "
-          "waits for the device itself, or is more than the device's queue takes";
+          "it is the op time: the op waits for the device, or queues more work than the device takes, so its "
+          "work could not be held back until all of it was queued";
   }
 
   static void add(std::vector<Measurement>& measurements, const Name& metric, const Name& op,

@@ -20,8 +20,8 @@ std::string_view next_step(CUptiResult result) {
       return "The driver lets administrators only read hardware counters: run as root, in a container with "
              "--cap-add=SYS_ADMIN, or set NVreg_RestrictProfilingToAdminUsers=0 for the module nvidia.";
     case CUPTI_ERROR_HARDWARE_BUSY:
-      return "Another profiler holds the hardware counters; if it is DCGM, `dcgmi profile --pause` lets them "
-             "go.";
+      return "Another profiler holds the hardware counters; if it is DCGM, `dcgmi profile --pause` "
+             "releases them.";
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
       return "Another tool (ncu, nsys, compute-sanitizer, a debugger) is attached to this process: run mprof "
              "without it.";
@@ -76,8 +76,7 @@ std::optional<std::string> cupti_unavailable() {
   if (*version / 100 != CUPTI_API_VERSION / 100) {
     return fmt::format(
         "{} is CUPTI {}, and this build of mprof knows the records of {}: install that one's CUDA toolkit, "
-        "or build mprof "
-        "with the one that is here.",
+        "or build mprof with the one that is here.",
         library.path(), version_text(*version), version_text(CUPTI_API_VERSION));
   }
   return std::nullopt;

@@ -30,10 +30,10 @@ std::optional<std::string> find_obstacle() {
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result == cudaErrorInsufficientDriver) {
     return "no NVIDIA driver, or one older than the CUDA version that mprof was built with; `mprof doctor` "
-           "tells more";
+           "has details";
   }
   if (result != cudaSuccess || count == 0) {
-    return fmt::format("no usable NVIDIA GPU: {}; `mprof doctor` tells more", cudaGetErrorString(result));
+    return fmt::format("no usable NVIDIA GPU: {}; `mprof doctor` has details", cudaGetErrorString(result));
   }
   const cudaDeviceProp& properties = gpu();
   if (properties.major < oldest_major ||

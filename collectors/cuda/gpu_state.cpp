@@ -150,7 +150,8 @@ Probe probe_gpu_users() {
   if (cuda::who_used_the_gpu(*processes, ourselves(false)).empty()) return probe;
   probe.state = ProbeState::limited;
   probe.remedy =
-      "All times of this GPU would be disturbed, and no verdict hang on them: let these processes end first.";
+      "All times of this GPU would be disturbed, and verdicts could not rely on them: let these processes "
+      "end first.";
   return probe;
 }
 

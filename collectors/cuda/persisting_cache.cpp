@@ -27,8 +27,8 @@ class PersistingCache final : public Collector {
   [[nodiscard]] std::optional<std::string> suspicion() const override {
     if (bytes_ == 0) return std::nullopt;
     return fmt::format(
-        "{} sets {} bytes of the L2 cache aside for data that stays there, and op times are those of a cold "
-        "cache",
+        "{} sets {} bytes of the L2 cache aside for data that stays there, but op times must begin with a "
+        "cold cache",
         op_, bytes_);
   }
 

@@ -43,7 +43,7 @@ using banded::Precision;
 const Register registered{Declaration{
     .title = "Banded product by wgmma",
     .idea = "Four warps ask for a product of 64 windows and the weights of all maps, which lie in shared "
-            "memory; sums stay in registers for a whole image, which comes and leaves as one bulk copy.",
+            "memory. Sums stay in registers for a whole image, which comes and leaves as one bulk copy.",
     .device = "cuda",
     .baseline = "conv/banded",
     .parameters = {{.name = "precision",

@@ -62,9 +62,8 @@ class Baseline final : public DeviceConvolution {
 
 const Register registered{Declaration{
     .title = "Baseline: one thread an output element",
-    .idea = "One thread computes one output element from global memory, in blocks of 16 x 16. What every "
-            "other variant "
-            "is held against.",
+    .idea = "One thread computes one output element from global memory, in blocks of 16 x 16. Every "
+            "other variant is compared with it.",
     .device = "cuda",
     .baseline = "",
     .parameters = {{.name = "tile_width",

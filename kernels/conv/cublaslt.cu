@@ -210,8 +210,9 @@ const Register registered{Declaration{
     .expectations =
         {{.metric = "op_time",
           .direction = Direction::decreases,
-          .because = "The product is the fastest of those that the library has for these sizes, and rows "
-                     "and taps are filled up as its fast kernels want them."}},
+          .because =
+              "The product is the fastest one that the library has for these sizes, and rows and taps are "
+              "filled up as its fast kernels want them."}},
     .references = {"NVIDIA: cuBLAS, the cuBLASLt API, https://docs.nvidia.com/cuda/cublas/",
                    "K. Chellapilla, S. Puri, P. Simard: High Performance Convolutional Neural Networks for "
                    "Document Processing, IWFHR 2006"},

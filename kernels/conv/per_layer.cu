@@ -230,7 +230,7 @@ const Register registered{Declaration{
     .title = "A kernel for each layer",
     .idea =
         "For each layer's shape a kernel that keeps rows of output pixels of several maps in registers and "
-        "weights in those of the warp, so that 95 of 100 instructions are multiply-adds.",
+        "weights in registers of the warp, so that 95 of 100 instructions are multiply-adds.",
     .device = "cuda",
     .baseline = "conv/baseline",
     .parameters = {{.name = "layer1_width",
@@ -239,7 +239,7 @@ const Register registered{Declaration{
                     .values = {"10", "20"}},
                    {.name = "layer2",
                     .meaning = "what warps share in layer 2: the rows of the whole batch (compute capability "
-                               "9.0, or else as images), or each block those of an image",
+                               "9.0, or else as images), or each block the rows of an image",
                     .default_value = "rows",
                     .values = {"rows", "images"}}},
     .expectations =

@@ -53,7 +53,7 @@ const Register registered{Declaration{
     .title = "Baseline: one thread a column",
     .idea =
         "One thread walks down a column. Neighbouring threads read neighbouring columns, but take different "
-        "functions, and there are too few of them. What every other variant is held against.",
+        "functions, and there are too few of them. Every other variant is compared with it.",
     .device = "cuda",
     .baseline = "",
     .parameters = {{.name = "block",

@@ -135,7 +135,7 @@ const Register registered{Declaration{
     .title = "Functions of the hardware",
     .idea =
         "Logarithm, cosine and roots by one instruction of the special-function units each, as far as the "
-        "sum with v forgives their error; roots of cosine and sine by half the angle, the tangent's by a "
+        "sum with v forgives their error. Roots of cosine and sine by half the angle, the tangent's by a "
         "polynomial.",
     .device = "cuda",
     .baseline = "elementwise/float4",

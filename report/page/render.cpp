@@ -117,8 +117,8 @@ std::string Templates::load(std::string_view name) const {
   if (!directory_.empty() && std::filesystem::exists(directory_ / name)) return read_file(directory_ / name);
   if (const auto text = embedded::templates(name)) return std::string(*text);
   throw Error(ExitCode::usage,
-              fmt::format("there is no template {}: neither among those of mprof nor in {}.", name,
-                          directory_.empty() ? "a directory of yours" : directory_.string()));
+              fmt::format("there is no template {}: mprof has none of this name{}.", name,
+                          directory_.empty() ? "" : ", and neither has " + directory_.string()));
 }
 
 std::string render_html(const Templates& templates, std::string_view name, json view) {

@@ -68,7 +68,7 @@ struct Scale {
 [[nodiscard]] std::string plus_minus(double ratio);
 /// "14.3×", "0.95×".
 [[nodiscard]] std::string times(double factor);
-/// "14.1–14.5×", with as many digits as tell the ends apart, up to four.
+/// "14.1–14.5×", with as many digits as make the ends differ, up to four.
 [[nodiscard]] std::string times(double low, double high);
 /// A bound that is known to no more than its order: "up to 1.16×", "up to 1.8×", "up to 17×".
 [[nodiscard]] std::string up_to(double factor);

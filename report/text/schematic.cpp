@@ -158,7 +158,7 @@ class Reader {
     for (std::size_t at = words.find('&'); at != std::string_view::npos; at = words.find('&', at + 1)) {
       const std::string_view found = words.substr(at);
       if (!std::ranges::any_of(entities, [&](const auto& one) { return found.starts_with(one.first); }))
-        refuse("an & in its words is none of &amp;, &lt;, &gt; and &quot;");
+        refuse("an & in its words does not begin &amp;, &lt;, &gt; or &quot;");
     }
   }
 

@@ -27,17 +27,23 @@ std::string step_text(const FamilyResult& family, const DeviceStep& step) {
 
 constexpr std::size_t most_named = 3;
 
+/// "All 24 outputs", "The output"
+std::string all_of(std::size_t count, const std::string& noun) {
+  return count == 1 ? "The " + noun : fmt::format("All {}", format::plural(count, noun));
+}
+
 /// What was looked at while times were taken; empty where the record does not say it.
 std::string scrutiny_sentence(const FamilyResult& family) {
   const Scrutiny& scrutiny = family.scrutiny;
   if (scrutiny.executions == 0) return {};
   std::string text =
-      fmt::format(" Each of {} was compared too", format::plural(scrutiny.executions, "timed execution"));
+      fmt::format(" mprof also checked {}", format::plural(scrutiny.executions, "timed execution"));
   const std::string items = format::one_line(family.info.nouns.items);
   if (scrutiny.orders > 1)
-    text += fmt::format(" ({} in up to {} orders)", items.empty() ? "inputs" : items, scrutiny.orders);
+    text += fmt::format(", with the {} in up to {} different orders", items.empty() ? "inputs" : items,
+                        scrutiny.orders);
   if (scrutiny.unseen > 0)
-    text += fmt::format(", and {} on inputs drawn at random", format::count(scrutiny.unseen));
+    text += fmt::format(", and {} on random inputs", format::plural(scrutiny.unseen, "execution"));
   return text + ".";
 }
 
@@ -86,7 +92,7 @@ std::string remainder_sentence(const FamilyResult& family) {
   const CaseResult& result = *fastest->result;
   const bool one_op = family.ops.size() == 1;
   const std::string level_with =
-      fastest->level == 0 ? "" : fmt::format(" (level with {})", format::plural(fastest->level, "other"));
+      fastest->level == 0 ? "" : fmt::format(" (tied with {})", format::plural(fastest->level, "other"));
   const std::string rest =
       family.all_are(&VariantInfo::is_program)
           ? "what else the program does"
@@ -141,16 +147,17 @@ std::string verification_sentence(const FamilyResult& family) {
   const auto [programs, right_ones] = verified_programs(family);
   if (programs > 0) {
     const bool all = programs == right_ones;
-    return fmt::format("Outputs are {}: {} of {} that the suite itself asks for {}.", all ? "right" : "wrong",
-                       all ? programs : programs - right_ones, format::plural(programs, "verification"),
-                       all ? "passed" : "failed");
+    return all ? fmt::format("{} that the suite asks for passed.", all_of(programs, "verification"))
+               : fmt::format("{} of {} that the suite asks for failed.", programs - right_ones,
+                             format::plural(programs, "verification"));
   }
   if (sum.outputs == 0) return "No output was verified.";
-  const bool right = sum.all_passed();
-  return fmt::format("Outputs are {}: {} of {} against {} {}.", right ? "right" : "wrong",
-                     right ? sum.passed : sum.outputs - sum.passed,
-                     format::plural(sum.outputs, "verification"), reference_words(family),
-                     right ? "passed" : "failed") +
+  const std::string within = fmt::format("within tolerance of {}", reference_words(family));
+  return (sum.all_passed() ? fmt::format("{} {} {}.", all_of(sum.outputs, "output"),
+                                         sum.outputs == 1 ? "is" : "are", within)
+                           : fmt::format("{} of {} {} not {}.", sum.outputs - sum.passed,
+                                         format::plural(sum.outputs, "output"),
+                                         sum.outputs - sum.passed == 1 ? "is" : "are", within)) +
          scrutiny_sentence(family);
 }
 
@@ -165,8 +172,8 @@ std::string device_sentence(const FamilyResult& family) {
   }
   if (parts.empty()) return {};
   return fmt::format(
-      "From the CPU to the GPU, the best of each {}: {}. An op's time on the GPU holds no copy, that of the "
-      "whole {} holds them all.",
+      "From the CPU to the GPU, the best of each {}: {}. Op times on the GPU contain no copy; the time of "
+      "the whole {} contains all copies.",
       family.words.at(*largest), fmt::join(parts, "; "), family.words.whole());
 }
 

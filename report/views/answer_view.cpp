@@ -62,7 +62,7 @@ std::string measured(const FamilyResult& family, const Best& best) {
   return !first.disturbed.empty() ? text + certainty_text(first) : text;
 }
 
-/// " (level with 3 others)", where the measurement cannot say that nothing else is as fast.
+/// " (tied with 3 others)", where the measurement cannot say that nothing else is as fast.
 std::string level_text(const FamilyResult& family, const Answers& answers, const Winner& winner) {
   std::vector<Problem> level;
   std::size_t others = 0;
@@ -74,9 +74,9 @@ std::string level_text(const FamilyResult& family, const Answers& answers, const
   }
   if (level.empty()) return {};
   if (level.size() < winner.problems.size())
-    return fmt::format(" (level with others {})", family.words.at(level));
-  return level.size() == 1 ? fmt::format(" (level with {})", format::plural(others, "other"))
-                           : " (level with others)";
+    return fmt::format(" (tied with others {})", family.words.at(level));
+  return level.size() == 1 ? fmt::format(" (tied with {})", format::plural(others, "other"))
+                           : " (tied with others)";
 }
 
 /// " is fastest", and of how many where the report leaves some out. What was disturbed only looks so.
@@ -118,7 +118,7 @@ std::string sentence_by_group_time(const FamilyResult& family, const std::string
       timed_name(family, op), format::short_id(shortest->configuration), family.words.time("group_time"),
       family.words.at(best->problem),
       level == 0 ? ""
-                 : fmt::format(" (level with {})", format::plural(static_cast<std::size_t>(level), "other")),
+                 : fmt::format(" (tied with {})", format::plural(static_cast<std::size_t>(level), "other")),
       format::quantity(time(shortest)->median, Unit::second), compared.size());
 }
 
@@ -189,16 +189,16 @@ std::string names_of(const std::vector<const CaseResult*>& cases) {
 std::string winner_note(const Best& best) {
   std::vector<std::string> notes;
   if (!best.level.empty())
-    notes.push_back("level with it, not told apart by more than noise or " + thresholds_text() + ": " +
-                    names_of(best.level));
+    notes.push_back("tied with it (difference within noise or " + thresholds_text() +
+                    "): " + names_of(best.level));
   if (!best.left_out.empty())
     notes.push_back("left out, since their op times say little: " + names_of(best.left_out));
   return fmt::format("{}", fmt::join(notes, "; "));
 }
 
-/// "level with 3 others"; empty where nothing is.
+/// "tied with 3 others"; empty where nothing is.
 std::string level_words(const Best& best) {
-  return best.level.empty() ? "" : fmt::format("level with {}", format::plural(best.level.size(), "other"));
+  return best.level.empty() ? "" : fmt::format("tied with {}", format::plural(best.level.size(), "other"));
 }
 
 Cell winner_cell(const Best& best) {

@@ -33,10 +33,10 @@ json head_line(const std::string& lead, const std::string& text) {
 
 /// "15.5× as fast as map/baseline (95 %: 15.4–15.7×)"
 std::string over_text(const SpeedUp& over, const std::string& other) {
-  if (over.verdict == Verdict::same) return "level with " + other;
+  if (over.verdict == Verdict::same) return "tied with " + other;
   std::string text = fmt::format("{} as fast as {}", format::times(*over.factor), other);
   if (over.is_open_by_disturbance()) return fmt::format("{} ({})", text, disturbed_words);
-  if (!is_change(over.verdict)) return text + ", not to be told apart from it";
+  if (!is_change(over.verdict)) return text + " (inconclusive)";
   if (const std::string despite = despite_text(over); !despite.empty())
     return fmt::format("{} ({})", text, despite);
   if (over.interval)
@@ -98,7 +98,7 @@ std::string little_of_the_whole(const RivalStep& step) {
   return fmt::format("; its ops are {} of its time, the rest copies and host", format::percent(share));
 }
 
-/// "map/cublas, math=fp32; level with map/cudnn": what a library was asked for is part of what it took.
+/// "map/cublas, math=fp32; tied with map/cudnn": what a library was asked for is part of what it took.
 std::string rival_ids(const RivalStep& step) {
   std::string text = id_of(*step.rival);
   for (const auto& [name, value] : step.rival->key.parameters) {
@@ -107,7 +107,7 @@ std::string rival_ids(const RivalStep& step) {
   }
   std::vector<std::string> level;
   for (const CaseResult* other : step.level) level.push_back(id_of(*other));
-  if (!level.empty()) text += fmt::format("; level with {}", format::list(level));
+  if (!level.empty()) text += fmt::format("; tied with {}", format::list(level));
   return text + little_of_the_whole(step);
 }
 
@@ -169,8 +169,8 @@ std::string rival_text(const FamilyResult& family, const RivalStep& step) {
              !step.speed_up ? ""
              : step.speed_up.is_open_by_disturbance()
                  ? fmt::format(", {} as fast ({})", format::times(*step.speed_up.factor), disturbed_words)
-             : !told ? ", not to be told apart"
-                     : fmt::format(", {} as fast", format::times(*step.speed_up.factor))) +
+                 : fmt::format(", {} as fast{}", format::times(*step.speed_up.factor),
+                               told ? "" : " (inconclusive)")) +
          likeness_words(step) + tolerance_words(step);
 }
 
@@ -260,7 +260,7 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
                   is_looser ? fmt::format(" ({})", precision_text(leader.precision)) : "")};
   std::vector<std::string> level;
   for (const CaseResult* other : best.level) level.push_back(id_of(*other));
-  if (!level.empty()) parts.push_back(fmt::format("level with {} (no winner)", some_of(std::move(level))));
+  if (!level.empty()) parts.push_back(fmt::format("tied with {}", some_of(std::move(level))));
   const std::string common = brief.common == nullptr ? "" : brief.common->info.id;
   const bool is_level =
       std::ranges::any_of(best.level, [&](const CaseResult* other) { return other->key.variant == common; });
@@ -293,11 +293,11 @@ std::optional<json> together_line(const FamilyResult& family, const Brief& brief
   if (row != brief.rows.end() && row->over && row->variant != brief.common)
     text +=
         fmt::format(", {} as fast as {}", format::times(*row->over), format::short_id(brief.common->info.id));
-  if (fastest->level > 0) text += fmt::format(", level with {}", format::plural(fastest->level, "other"));
+  if (fastest->level > 0) text += fmt::format(", tied with {}", format::plural(fastest->level, "other"));
   text +=
       fmt::format(". That is {} of its whole {} ({}).", format::percent(fastest->share), family.words.whole(),
                   format::quantity(fastest->result->total_time->median, Unit::second));
-  return head_line("The ops together", text);
+  return head_line("Sum of the ops", text);
 }
 
 // --- What comes next

@@ -149,7 +149,7 @@ json ladder_chart(const FamilyResult& family, const Brief& brief, Anchors& ancho
   }
   const std::string common = format::short_id(brief.common->info.id);
   const std::string what = brief.compares_wholes   ? "The whole " + family.words.whole()
-                           : family.ops.size() > 1 ? "The ops together"
+                           : family.ops.size() > 1 ? "Sum of the ops"
                                                    : "The op";
   const ChartText text{fmt::format("{} over {}, {}", what, common, family.words.at(*brief.problem)),
                        fmt::format("Further right is faster. Logarithmic axis.{}", how_many_are_drawn(all)),

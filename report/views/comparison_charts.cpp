@@ -253,8 +253,8 @@ json samples_of(const Comparison& comparison, const CaseSamples& samples, Anchor
 std::string more_samples(const ComparedEvidence& evidence) {
   if (evidence.more_samples == 0) return {};
   return fmt::format(
-      "Drawn are the {} cases with the largest changes; {} with a change, or of which nothing "
-      "can be told, are not.",
+      "Drawn are the {} cases with the largest changes. {} with a change or an inconclusive verdict are not "
+      "drawn.",
       evidence.samples.size(), format::plural(evidence.more_samples, "more case"));
 }
 

@@ -397,13 +397,11 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
       {"means", means_sentence(comparison)},
       {"rule",
        fmt::format(
-           "Faster, slower: a t-test on the logarithms of the rounds' medians, each time's variance drawn "
-           "towards that of all times of its clock, adjusted by Holm's method for all times compared, has p "
-           "of at most {} %, and the change exceeds {}. Same: the "
-           "95 % interval of the change lies within that. Inconclusive: neither. ≤: the data exclude a "
-           "larger "
-           "change, of each time by itself. Of a time that was disturbed only what exceeds the most that the "
-           "disturbance can have made counts.",
+           "Faster, slower: a t-test on the logarithms of the rounds' medians has p of at most {} %, and the "
+           "change exceeds {}. The variance of each time is moderated by all times of its clock, and p is "
+           "adjusted by Holm's method for all times compared. Same: the 95 % interval of the change lies "
+           "within that. Inconclusive: neither. ≤: the data exclude a larger change of this time. Of a time "
+           "that was disturbed, only the part of the change that the disturbance cannot explain counts.",
            100 * significance, thresholds_text(comparison.thresholds))},
       {"runs", {summary_view(comparison.a, "A"), summary_view(comparison.b, "B")}},
       {"regressions", regressions_view(comparison, scope.most_cases)},

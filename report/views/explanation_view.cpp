@@ -99,9 +99,9 @@ std::string not_measured_text(const Explanation& explanation) {
 std::string silence(const Explanation& explanation) {
   if (!explanation.speed_up || !explanation.reasons.empty()) return {};
   if (lacks_interval(explanation)) return "There is no verdict to explain, and no rule found a change.";
-  if (explanation.change() == Verdict::same) return "No rule found a change worth telling either.";
+  if (explanation.change() == Verdict::same) return "No rule found a change worth a line either.";
   if (explanation.change() == Verdict::inconclusive)
-    return "The measurement cannot tell the two times apart, and no rule found a change worth telling.";
+    return "The difference in time is inconclusive, and no rule found a change worth a line.";
   if (!explanation.missing.empty()) return "No rule that can be asked explains it.";
   return "No rule explains it: each asks for a larger change than was measured of anything in that "
          "direction.";
@@ -110,8 +110,9 @@ std::string silence(const Explanation& explanation) {
 std::string_view head_of_reasons(const Explanation& explanation) {
   if (lacks_interval(explanation)) return "What changed; there are too few samples for a verdict on the time";
   if (explanation.change() == Verdict::same) return "What changed, though the time hardly did";
-  return explanation.change() == Verdict::inconclusive ? "What changed, though the times cannot be told apart"
-                                                       : "Because";
+  return explanation.change() == Verdict::inconclusive
+             ? "What changed, though the difference in time is inconclusive"
+             : "Because";
 }
 
 }  // namespace

@@ -316,7 +316,7 @@ Table resource_table(const FamilyResult& family, const std::vector<std::string>&
   return table;
 }
 
-/// To two digits: a reckoning of what fits is no promise of the last one.
+/// To two digits: an estimate of what fits does not promise the last item.
 double rounded_down(double count) {
   const double unit = std::pow(10, std::floor(std::log10(std::max(count, 10.0))) - 1);
   return std::floor(count / unit) * unit;
@@ -326,11 +326,10 @@ double rounded_down(double count) {
 Table memory_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                    Anchors& anchors) {
   const std::string& items = family.info.nouns.items;
-  Table table(
-      anchors.make(family.id + " gpu memory"),
-      fmt::format("GPU memory that one {} allocates anew; what it keeps from earlier ones is not seen{}",
-                  family.words.whole(),
-                  items.empty() ? "" : fmt::format(", and how many {} would fill all of it", items)));
+  Table table(anchors.make(family.id + " gpu memory"),
+              fmt::format("GPU memory that one {} allocates; what it keeps from earlier ones is not seen{}",
+                          family.words.whole(),
+                          items.empty() ? "" : fmt::format(", and how many {} would fill all of it", items)));
   table.text("Variant");
   add_problem_columns(table, family.words);
   table.numbers("Allocated", Unit::byte).numbers("Of the GPU", Unit::percent);

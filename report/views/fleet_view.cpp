@@ -230,9 +230,9 @@ Page fleet_page(const Fleet& fleet) {
       {"title", "Fleet"},
       {"headline", fleet_headline(fleet)},
       {"rule",
-       "Slow: below 95 % of the fleet's performance, more than 3.5 robust standard deviations off, and "
-       "so in two rounds at least, as a whole or, beyond that, in at least two and 5 % of its times. "
-       "Other bits: an output whose checksum is not that of nine in ten of the fleet."},
+       "Slow: below 95 % of the fleet's performance and more than 3.5 robust standard deviations off, in at "
+       "least two rounds. This holds as a whole or, beyond that, in at least two and 5 % of its times. "
+       "Other bits: an output with another checksum than nine in ten of the fleet."},
       {"models", std::move(models)},
       {"histories", fleet.histories.empty() ? json(false) : histories_table(fleet).view()},
       {"too_few", fleet.too_few.empty() ? json(false) : json(format::one_line(format::list(fleet.too_few)))},

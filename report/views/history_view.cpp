@@ -250,13 +250,10 @@ std::vector<std::string> history_notes(const History& history) {
 
 std::string history_rule(const History& history) {
   return fmt::format(
-      "A change: a moderated t-test on the logarithms of the times, adjusted by Holm's method for all that "
-      "were "
-      "tested here, has p of at most {} %, and the change exceeds {}. Tested are the steps that Pettitt's "
-      "test "
-      "of ranks finds, by the runs on both sides; where too few runs are beside a place for that, the two "
-      "runs "
-      "around it; and the first run against the last.",
+      "A change: a moderated t-test on the logarithms of the times has p of at most {} %, and the change "
+      "exceeds {}. p is adjusted by Holm's method for all tests here. Tested are the steps that Pettitt's "
+      "test of ranks finds, by the runs on both sides. Where a place has too few runs for that, the two runs "
+      "around it are tested. The first run is tested against the last.",
       100 * significance, thresholds_text(history.thresholds));
 }
 
@@ -286,7 +283,7 @@ json place_charts(const History& history, bool all, PagePlan& plan) {
 std::string how_many_drawn(std::size_t cases) {
   return cases <= most_history_charts
              ? std::string()
-             : fmt::format("Drawn are {} of {}, those that changed last first; --variant chooses others.",
+             : fmt::format("Drawn are {} of {}, the latest changes first; --variant chooses others.",
                            most_history_charts, format::plural(cases, "case"));
 }
 

@@ -59,7 +59,7 @@ nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& v
   if (sampled.ops.empty()) return false;
   Table table(page.plan->anchors.make(variant.info.id + " hot lines"),
               fmt::format("Hottest lines {}: where its warps stood when the program counter was sampled "
-                          "(those that only waited for their turn left out), how much of what was issued is "
+                          "(without warps that only waited for their turn), how much of what was issued is "
                           "there, and the most frequent reason",
                           family.words.at(sampled.result->key.problem)));
   table.text("Op").text("Line").text("Code").numbers("Samples").numbers("Issued").text(

@@ -191,9 +191,8 @@ FactList plan_facts(const Run& run) {
   list.add("Tuned", tuned_text(run));
   list.add("Quick", plan.quick ? "yes: few repeats" : "");
   const std::string repeats = fmt::format(
-      "until the 95 % interval of every median is within {} (not before {} samples), and for {} samples or "
-      "{:g} s at the "
-      "most, whichever is first; one sample at the least",
+      "until the 95 % interval of every median is within {} (not before {} samples), but at most {} samples "
+      "or {:g} s, whichever is first; at least one sample",
       format::plus_minus(stop.relative_half_width), stop.min_samples, stop.max_samples, stop.max_seconds);
   list.add("Rounds", plan.rounds > 1 ? fmt::format("{}, each in a process of its own", plan.rounds) : "");
   list.add("Repeats", plan.rounds > 1 ? "in each round " + repeats : repeats);

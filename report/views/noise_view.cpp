@@ -38,10 +38,10 @@ Cell clock_cell(const VariantResult& variant, const CaseResult& result) {
 }  // namespace
 
 Table noise_table(const FamilyResult& family, const VariantResult& variant, Anchors& anchors) {
-  Table table(
-      anchors.make(variant.info.id + " noise"),
-      "Noise: standard deviation of the samples in percent of their mean (those that lie far out / all of "
-      "them), and the SM clock meanwhile");
+  Table table(anchors.make(variant.info.id + " noise"),
+              "Noise: standard deviation of the samples in percent of their mean (samples far out / all "
+              "samples), and the "
+              "SM clock meanwhile");
   if (variant.swept()) table.text("Parameters");
   add_problem_columns(table, family.words);
   const auto add_columns = [&](std::string_view metric) {

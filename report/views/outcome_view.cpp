@@ -207,7 +207,7 @@ std::vector<std::string> ops_that_are(Verdict verdict, const CaseResult& result)
   return names;
 }
 
-/// "Yes: faster in rows and columns", "In part: ...", "No: ...", "It cannot be told: ..." for one problem.
+/// "Yes: faster in rows and columns", "In part: ...", "No: ...", "Undecided: ..." for one problem.
 std::string verdict_text(const CaseResult& result) {
   const auto faster = ops_that_are(Verdict::faster, result);
   const auto slower = ops_that_are(Verdict::slower, result);
@@ -222,7 +222,7 @@ std::string verdict_text(const CaseResult& result) {
   if (!open.empty()) parts.push_back("inconclusive in " + format::list(open));
   const std::string_view answer = faster.size() == result.ops.size() ? "Yes"
                                   : !faster.empty()                  ? "In part"
-                                  : slower.empty() && !open.empty()  ? "It cannot be told"
+                                  : slower.empty() && !open.empty()  ? "Undecided"
                                                                      : "No";
   return fmt::format("{}: {}", answer, format::list(parts));
 }

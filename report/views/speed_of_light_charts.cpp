@@ -213,10 +213,10 @@ std::string roofs_text(const json& roof, bool on_tensor_cores) {
                                  tensor ? ", FP32 and tensor cores" : " and FP32");
   if (caches)
     text +=
-        "; those of the caches, dashed, are their peaks at the clock they had, which no program reaches, for "
-        "bytes of that cache";
+        ". The dashed roofs are the peaks of the caches at the clock they had, for bytes of that cache; no "
+        "program reaches them";
   if (on_tensor_cores && !tensor)
-    text += "; what its tensor cores reach was not measured, so that their kernels may stand above";
+    text += ". What its tensor cores reach was not measured, so their kernels may stand above the roofs";
   return text + ".";
 }
 
@@ -324,9 +324,9 @@ json instruction_chart(const FamilyResult& family, const std::string& op, const 
   const ChartText text{
       fmt::format("Instructions of {} {} by pipe", format::one_line(op), family.words.at(sol.problem)),
       "Counted by hardware: warp instructions by the pipe that executed them, in the kernel that takes the "
-      "longest. FMA: FP32 arithmetic; LSU: loads and stores; ALU: integers and logic; tensor: products of "
-      "matrices, and HFMA2.MMA, which compilers move constants with; XU: special functions; ADU: indexed "
-      "constants; CBU: branches and barriers; uniform: once for a whole warp." +
+      "longest. FMA: FP32 arithmetic. LSU: loads and stores. ALU: integers and logic. Tensor: products of "
+      "matrices, and HFMA2.MMA, which compilers move constants with. XU: special functions. ADU: indexed "
+      "constants. CBU: branches and barriers. Uniform: once for a whole warp." +
           how_many,
       "% of the instructions of these pipes"};
   json chart = chart_view("stacked_bars", id, text);

@@ -125,13 +125,13 @@ json throughput_part(const Section& section) {
   json part = part_view(
       section, "SM and memory throughput",
       fmt::format(
-          "{} Both throughputs are shares of what "
-          "the busiest part of the multiprocessors, or of the caches and memory, could do. Latency: both are "
-          "under 60\u00a0%, so neither is busy and warps wait. Balanced: they differ by less than 10 points. "
-          "Otherwise the higher one is the bottleneck, and above 80\u00a0% it is near its limit. Its part is "
-          "named where one that was counted is as busy: L1/TEX may be full while DRAM has nothing to do, and "
-          "pipes of memory instructions (for shared memory and constants too) while few instructions are "
-          "issued. Two figures are SM / memory.{}",
+          "{} Both throughputs are shares of what the busiest part of the multiprocessors, or of the caches "
+          "and memory, could do. Latency: both are under 60\u00a0%, so neither is busy and warps wait. "
+          "Balanced: they differ by less than 10 points. Otherwise the higher one is the bottleneck, and "
+          "above 80\u00a0% it is near its limit. It is named by the part that is as busy, if that was "
+          "counted. L1/TEX may be full while DRAM has nothing to do. Pipes of memory instructions (for "
+          "shared memory and constants too) may be full while few instructions are issued. Two figures are "
+          "SM / memory.{}",
           counting_sentence(section),
           has_before(section.sol)
               ? " Small: the change in percentage points. Each kernel is compared with the one of the same "
@@ -152,7 +152,7 @@ json throughput_part(const Section& section) {
 json memory_part(const Section& section) {
   json part = part_view(section, "Caches and memory",
                         "Hit rates are shares of the sectors looked up. Of a 32-byte sector, threads use so "
-                        "many bytes: 32 is fully coalesced. DRAM bytes are those of one launch.");
+                        "many bytes: 32 is fully coalesced. DRAM bytes are of one launch.");
   Table table = section.table("caches", "Cache hit rates and memory throughput");
   table.text("Variant")
       .text("Op")
@@ -166,7 +166,7 @@ json memory_part(const Section& section) {
   const auto used = [](const KernelResult& kernel, std::string_view metric) {
     const Value value = kernel.counters.value(metric);
     if (value && value->median == 0)
-      return Cell::missing("no sector of its threads was counted: copies in bulk are none of them");
+      return Cell::missing("no sector of its threads was counted: copies in bulk do not count");
     return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
                  : Cell::missing(value.absent);
   };
@@ -200,10 +200,11 @@ Cell waves_cell(const KernelResult& kernel) {
 }
 
 json occupancy_part(const Section& section) {
-  json part = part_view(section, "Occupancy",
-                        "Warps that a multiprocessor holds, of those that it can hold. Theoretical: what "
-                        "registers, shared memory, warps and blocks allow, each as the number of blocks that "
-                        "it suffices for. Achieved: counted.");
+  json part = part_view(
+      section, "Occupancy",
+      "Warps that a multiprocessor holds, in percent of the most that it can hold. Theoretical: what "
+      "registers, shared memory, warps and blocks allow, each as the number of blocks that "
+      "it suffices for. Achieved: counted.");
   Table table = section.table("occupancy", "Occupancy and what limits it");
   table.text("Variant")
       .text("Op")
@@ -352,7 +353,7 @@ json roofline_part(const Section& section) {
       "cores. FP16 counts where it is the work of a kernel, since compilers also move constants "
       "with it; a packed pair counts once, so that its rate may be twice as high. FLOP per byte: of "
       "DRAM, and of the bytes that the L2 and the L1/TEX caches looked up. A kernel on tensor cores is "
-      "held against the peak measured of them at its precision.");
+      "compared with the peak measured of them at its precision.");
   for (const OpInfo& op : section.family.ops) {
     add_chart(
         section, part,

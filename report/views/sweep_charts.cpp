@@ -70,7 +70,7 @@ std::string hover(const SweepPoint& point) {
     text += ", the lowest median";
   } else {
     text += fmt::format(", {} the best", format::times(*point.to_best));
-    if (point.standing == Standing::level) text += " (level with it)";
+    if (point.standing == Standing::level) text += " (tied with it)";
   }
   return point.is_default ? text + ", the default" : text;
 }

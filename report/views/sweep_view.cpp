@@ -56,7 +56,7 @@ std::string default_clause(const Sweep& sweep, const SweepSeries& series) {
   if (usual == series.slowest()) return {};
   const std::string name = fmt::format("; the default, {},", point_text(sweep, *usual));
   if (!usual->verified()) return name + " has no verified time";
-  if (usual->standing == Standing::level) return name + " is level with it";
+  if (usual->standing == Standing::level) return name + " is tied with it";
   return fmt::format("{} takes {} as long", name, format::times(*usual->to_best));
 }
 
@@ -85,24 +85,24 @@ bool all_level(const SweepSeries& series) {
                      [](const SweepPoint& point) { return point.among_best() || !point.verified(); });
 }
 
-/// "no value is better than another as far as this run can tell: tile_width=8 takes 2.000 ms, tile_width=16
+/// "all values are tied: tile_width=8 takes 2.000 ms, tile_width=16
 /// 2.001 ms"; medians that are far apart all the same say more of the noise than of the values.
 std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   const SweepPoint &best = *series.best_point(), &slowest = *series.slowest();
   const std::string says = *slowest.to_best < noticeable
-                               ? "no value is better than another as far as this run can tell: "
-                               : "the 95 % intervals are too wide to tell the values apart: ";
+                               ? "all values are tied: "
+                               : "the 95 % intervals are too wide to separate the values: ";
   if (time_text(best) == time_text(slowest))
     return fmt::format("{}all take {}", says, judged_time(sweep, op, best));
   return fmt::format("{}{} takes {}, {} {}", says, point_text(sweep, best), judged_time(sweep, op, best),
                      point_text(sweep, slowest), time_text(slowest));
 }
 
-/// "best", or "best, level with 2 others,"
+/// "best", or "best, tied with 2 others,"
 std::string best_words(const SweepSeries& series) {
   if (!series.best_point()->time->interval) return "the fastest measured";
   const std::size_t level = series.level();
-  return level == 0 ? "best" : fmt::format("best, level with {},", format::plural(level, "other"));
+  return level == 0 ? "best" : fmt::format("best, tied with {},", format::plural(level, "other"));
 }
 
 /// "rows at size 10000: tile_width=16 is best with 15.60 ms, 2.31× as fast as the slowest, tile_width=4;
@@ -123,7 +123,7 @@ std::string best_sentence(const Sweep& sweep, const OpSweep& op, const SweepSeri
   if (!level.empty() && level.size() <= most_named) {
     const SweepPoint* usual = series.default_point();
     const bool default_too = usual != nullptr && usual->standing == Standing::level;
-    text += fmt::format(" Level with it{}: {}.", default_too ? " too" : "", format::list(level));
+    text += fmt::format(" Tied with it{}: {}.", default_too ? " too" : "", format::list(level));
   }
   return text;
 }
@@ -160,7 +160,7 @@ std::string problems_sentence(const Sweep& sweep, const OpSweep& op) {
     return fmt::format("{} is best at {}.", point_text(sweep, *series.back()->best_point()),
                        sweep.words->every());
   if (const SweepPoint* one = best_in_all(series)) {
-    return fmt::format("{} is best, or level with the best, at {}.", point_text(sweep, *one),
+    return fmt::format("{} is best, or tied with the best, at {}.", point_text(sweep, *one),
                        sweep.words->every());
   }
   return fmt::format("The best value differs between {}: {}.", sweep.words->several(),
@@ -186,7 +186,7 @@ std::string ops_sentence(const Sweep& sweep) {
       return each->level() == 0 && each->best_point()->at == one->at;
     });
     return fmt::format("{}, {} is best{} for every op.", format::sentence_case(where),
-                       point_text(sweep, *one), outright ? "" : ", or level with the best,");
+                       point_text(sweep, *one), outright ? "" : ", or tied with the best,");
   }
   return fmt::format("The best value differs between ops: {}, {}.", where, format::list(words));
 }
@@ -283,12 +283,11 @@ Cell standing_cell(const SweepSeries& series, const SweepPoint& point) {
       point.to_best ? fmt::format("{} the best time", format::times(*point.to_best)) : "";
   switch (point.standing) {
     case Standing::best:
-      return Cell::words(series.level() == 0
-                             ? "best"
-                             : fmt::format("level with {}", format::plural(series.level(), "other")),
-                         Tone::best);
+      return Cell::words(
+          series.level() == 0 ? "best" : fmt::format("tied with {}", format::plural(series.level(), "other")),
+          Tone::best);
     case Standing::level: {
-      Cell cell = Cell::words("level with the best", Tone::best);
+      Cell cell = Cell::words("tied with the best", Tone::best);
       if (*point.to_best >= noticeable) cell.detail = factor;
       return cell;
     }

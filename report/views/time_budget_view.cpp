@@ -72,8 +72,7 @@ std::string work_sentence(const CaseBudget& one) {
   };
   return fmt::format(
       "{}: of {}, a kernel ran for {}, the GPU copied or set memory without one for {}, and it had nothing "
-      "to "
-      "do for {}.",
+      "to do for {}.",
       budgeted_name(one), budget_time(budget.window), share(kernels),
       share(budget.window - budget.idle() - kernels), share(budget.idle()));
 }
@@ -95,12 +94,12 @@ std::string gpus_sentence(const CaseBudget& one) {
   }
   return fmt::format(
       "{} has work on {} GPUs. {}. These parts of one GPU add up to 100\u00a0%. The table and the chart "
-      "count "
-      "a moment as work if any GPU works, and as idle only if none does.",
+      "count a moment as work if any GPU works, and as idle only if none does.",
       budgeted_name(one), budget.gpus.size(), fmt::join(gpus, "; "));
 }
 
-/// "Kernels / copies alone / the GPU idle, of the traced whole: map/baseline 80.1 / 10.2 / 9.7 %."
+/// "Share of the traced time in kernels / in copies alone / with the GPU idle: map/baseline 80.1 / 10.2 / 9.7
+/// %."
 std::string in_short(const BudgetComparison& comparison) {
   std::vector<std::string> cases;
   for (const CaseBudget& one : comparison.cases) {
@@ -118,7 +117,8 @@ std::string in_short(const BudgetComparison& comparison) {
                                   percent(budget.window - gpu.kernels - gpu.copies)));
   }
   return format::one_line(
-      fmt::format("Kernels / copies alone / the GPU idle, of the traced whole: {}.", fmt::join(cases, "; ")));
+      fmt::format("Share of the traced time in kernels / in copies alone / with the GPU idle: {}.",
+                  fmt::join(cases, "; ")));
 }
 
 /// How far the traced execution stands for the timed ones.
@@ -131,9 +131,8 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   const PassResult* const traced = find_pass(*result.source, Pass::trace);
   if (const bool is_program = traced != nullptr && traced->outcome; is_program && total) {
     return fmt::format(
-        "Untraced, {} takes {}, from its start to its end; of the traced one {} are told, from its first "
-        "CUDA "
-        "call to its last.",
+        "Untraced, {} takes {} from its start to its end. The trace covers {}, from the first CUDA call to "
+        "the last.",
         one.steps ? "the whole program"
                   : fmt::format("the whole {} of {}", words.whole(), budgeted_name(one)),
         format::quantity(total->median, Unit::second),

@@ -123,15 +123,15 @@ std::string example_text(const Advice& advice) {
 }
 
 std::string record_text(const AdviceRecord& record) {
-  if (record.tries == 0) return "no step of this run moved it";
-  std::string text =
-      fmt::format("in this run {} moved it: {} faster", format::plural(record.tries, "step"), record.right);
+  if (record.tries == 0) return "no comparison of this run changed this limit";
+  std::string text = fmt::format("{} of this run changed this limit: {} faster",
+                                 format::plural(record.tries, "comparison"), record.right);
   if (record.wrong > 0) text += fmt::format(", {} slower", record.wrong);
   if (const std::size_t open = record.tries - record.right - record.wrong; open > 0)
     text += fmt::format(", {} undecided", open);
   if (record.leading == record.tries) return text;
-  if (record.leading == 0) return text + "; never the largest prediction of its step";
-  return text + fmt::format("; the largest prediction of its step in {}", format::count(record.leading));
+  if (record.leading == 0) return text + "; it was never the largest predicted gain";
+  return text + fmt::format("; it was the largest predicted gain in {}", format::count(record.leading));
 }
 
 std::string not_judged_text(const NotJudged& missing) {

@@ -17,8 +17,8 @@ namespace mprof {
 /// and the literature.
 [[nodiscard]] std::string example_text(const Advice& advice);
 
-/// "in this run 20 steps moved it: 18 faster, 1 slower, 1 undecided; the largest prediction of its step in
-/// 3".
+/// "20 comparisons of this run changed this limit: 18 faster, 1 slower, 1 undecided; it was the largest
+/// predicted gain in 3".
 [[nodiscard]] std::string record_text(const AdviceRecord& record);
 
 /// "its kernels (the run had no counters pass)".

@@ -162,44 +162,44 @@ std::string text_of(const MissingCeiling& missing, const Where&) {
 
 std::string text_of(const SeveralGpuModels& several, const Where&) {
   return fmt::format(
-      "The run was measured on {} GPU models: {}. Each case is held against the peaks of the one that "
-      "measured it; times and speed-ups of cases from different models say nothing of the code, percentages "
-      "of the possible do.",
+      "The run was measured on {} GPU models: {}. Each case is compared with the peaks of the model that "
+      "measured it. Times and speed-ups between models say nothing about the code. Percentages of the "
+      "possible remain comparable.",
       several.models.size(), format::list(several.models));
 }
 
 std::string text_of(const PooledGpus& pooled, const Where&) {
   return fmt::format(
-      "The rounds of {} GPUs were pooled: how much a time varies is also how much they differ. mprof fleet, "
-      "given the runs that were merged, tells which of them is slow.",
+      "The rounds of {} GPUs were pooled, so the spread of a time includes the differences between GPUs. "
+      "mprof fleet, given the runs that were merged, shows whether one of them is slow.",
       format::count(pooled.gpus));
 }
 
 std::string text_of(const DividedCases& divided, const Where&) {
   const std::string gpus = format::count(divided.gpus);
   return fmt::format(
-      "{} also differ as these GPUs do, and healthy ones of one model may by several percent{}.",
+      "{} Healthy GPUs of one model may differ by several percent{}.",
       divided.within_a_problem
-          ? fmt::format("Variants of one problem were measured on several of {} GPUs: their times", gpus)
-          : fmt::format("The problems were divided among {} GPUs, all variants of one on the same: times of "
-                        "different problems",
-                        gpus),
-      divided.within_a_problem ? ": between two of them no change of up to 8\u00a0% has a verdict" : "");
+          ? fmt::format("Variants of one problem were measured on several of {} GPUs.", gpus)
+          : fmt::format(
+                "The problems were divided among {} GPUs, all variants of one problem on the same GPU.",
+                gpus),
+      divided.within_a_problem ? ", so between two GPUs no change of up to 8\u00a0% has a verdict"
+                               : ", and times of different problems differ by that too");
 }
 
 std::string text_of(const LeftOut& left_out, const Where&) {
   const FamilyResult& family = *left_out.family;
   return fmt::format(
-      "The report was told to show {} of the {} variants of {} that were measured: fastest and best are said "
-      "of these alone.",
+      "The report was asked to show {} of the {} measured variants of {}: fastest and best mean among these "
+      "alone.",
       family.variants.size(), family.measured, format::short_id(family.id));
 }
 
 std::string text_of(const SearchPoints&, const Where&) {
-  return "These are the points of a search, and a lowest time among many is part luck. What `mprof tune` "
-         "keeps "
-         "is told by the best of them, which it measures again at the end: their record is then in finals, "
-         "beside this one's.";
+  return "These are the points of a search. The lowest time among many is partly luck, so `mprof tune` "
+         "measures the best points again at the end and decides by that. Their record is then in finals, "
+         "next to this one.";
 }
 
 std::string text_of(const UncommittedChanges&, const Where&) {
@@ -210,59 +210,36 @@ std::string text_of(const UncommittedChanges&, const Where&) {
 
 std::string text_of(const OneRound& round, const Where&) {
   return fmt::format(
-      "Each case was timed in one process (one round), which cannot tell how the next one will differ: the "
-      "intervals assume {:g} % for times of the host's clock{}. --rounds 5 measures it.",
+      "Each case was timed in one process (one round), which does not show how processes differ. The "
+      "intervals assume {:g} % for host times{}. --rounds 5 measures it.",
       100 * round.of_host_times,
-      round.beside_gpu ? fmt::format(" and {:g} % for those of a GPU's, as seen on H200 in virtual machines",
+      round.beside_gpu ? fmt::format(" and {:g} % for device times, as seen on H200 in virtual machines",
                                      100 * assumed_deviation(ClockSource::device, true))
                        : "");
 }
 
 std::string text_of(const ImpreciseMedians& imprecise, const Where&) {
   return fmt::format(
-      "In {} of {} a process knows a median less well than to the {} asked for (at worst to {}, {}). The ± "
-      "of "
-      "tables covers other runs too, and is larger.",
+      "{} of {} did not reach the requested precision of {} (worst: {}, {}). The ± of tables also covers the "
+      "variation between runs, and is larger.",
       imprecise.cases, format::plural(imprecise.measured, "case"), format::plus_minus(imprecise.target),
       format::plus_minus(imprecise.widest), format::short_id(imprecise.widest_case));
 }
 
-/// What the times are called, each once; the op time of a GPU is compared only where nothing is wrong with
-/// it.
-std::vector<std::string> names_of(const ClockNoise& noise, bool where_compared) {
-  std::vector<std::string> names;
-  for (const ClockNoise::Time& time : noise.times) {
-    std::string name = time.family->words.time(time.metric);
-    if (time.has_host_part) name += " that the host has a part in";
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
-  }
-  if (where_compared && !names.empty()) names.front() += " where it is compared";
-  return names;
-}
-
-/// "±0.60 % by the GPU's clock (op time; the most: ±2.1 %, map/tiled@100)"
-std::string noise_text(const ClockNoise& noise, std::string_view clock, bool where_compared) {
-  const std::string of_step = noise.step > 0 ? fmt::format(", of which {} are for a step of the SM clock",
-                                                           format::percent(noise.step))
-                                             : "";
-  const std::string typical = format::plus_minus(median(noise.widths)),
-                    most = format::plus_minus(noise.widest);
-  const std::string and_most =
-      most == typical ? "" : fmt::format("; the most: {}, {}", most, format::short_id(noise.widest_case));
-  return fmt::format("{} by the {}'s clock{} ({}{})", typical, clock, of_step,
-                     format::list(names_of(noise, where_compared)), and_most);
-}
-
 std::string text_of(const NoiseBetweenRuns& noise, const Where&) {
-  std::vector<std::string> parts;
-  if (!noise.device.widths.empty()) parts.push_back(noise_text(noise.device, "GPU", noise.leaves_out_flawed));
-  if (!noise.host.widths.empty()) parts.push_back(noise_text(noise.host, "host", false));
+  std::vector<std::string> typical, widest;
+  const auto add = [&](const ClockNoise& of_clock, std::string_view name) {
+    if (of_clock.widths.empty()) return;
+    typical.push_back(fmt::format("{} in {}", format::plus_minus(median(of_clock.widths)), name));
+    widest.push_back(
+        fmt::format("{} ({})", format::plus_minus(of_clock.widest), format::short_id(of_clock.widest_case)));
+  };
+  add(noise.device, "device times");
+  add(noise.host, "host times");
   return fmt::format(
-      "By its {} rounds the next run's times may typically differ from these by {}. Between runs, smaller "
-      "differences mean nothing.",
-      noise.fewest_rounds == noise.most_rounds ? format::count(noise.most_rounds)
-                                               : fmt::format("{}–{}", noise.fewest_rounds, noise.most_rounds),
-      format::list(parts));
+      "A repeated run would typically differ by {} (95\u00a0%). Largest: {}. Ignore smaller differences "
+      "between runs.",
+      format::list(typical), format::list(widest));
 }
 
 std::string text_of(const DisturbedCase& disturbed, const Where& where) {
@@ -294,10 +271,9 @@ std::string text_of(const DisturbedCases& disturbed, const Where&) {
 
 std::string text_of(const BusyTraces& traces, const Where&) {
   return fmt::format(
-      "The traces of {} of {} were taken while other devices of the host were at work: copies, calls and "
-      "waits in them are those of a busy host, and so are what the report says to bound a whole and the "
-      "gains "
-      "it expects of them. Op times and counters are not.",
+      "{} of {} were traced while other devices of the host were busy. That may lengthen copies, calls and "
+      "waits in these traces, and changes where the report sees time go and gains to be had. It does not "
+      "concern op times and counters.",
       traces.busy, format::plural(traces.traced, "case"));
 }
 
@@ -319,16 +295,16 @@ std::string text_of(const FlawedOpTimes& flawed, const Where&) {
   const std::string compared_by =
       flawed.flaw == OpTimeFlaw::prints_too_little ? group_time + ", where there is one" : group_time;
   return names.size() == 1
-             ? fmt::format("{} {}, so its op time says little: it is compared by {}.", names.front(), flaw,
+             ? fmt::format("{} {}, so its op time says little. It is compared by {}.", names.front(), flaw,
                            compared_by)
-             : fmt::format("Of {} each {}, so their op times say little: they are compared by {}.",
+             : fmt::format("{}: each {}, so their op times say little. They are compared by {}.",
                            format::list(names), flaw, compared_by);
 }
 
 std::string text_of(const ChanceVerdicts& chance, const Where&) {
   return fmt::format(
-      "{} times by the host's clock are compared, each at 95 %, and {} of them told apart. If none differed, "
-      "about {} would be, by chance.",
+      "{} host times are compared, each at 95 %, and {} of them are faster or slower. If none differed, "
+      "about {} would still be, by chance.",
       chance.comparisons, chance.told, chance.by_chance);
 }
 
@@ -400,7 +376,7 @@ std::string text_of(const UnlikeSamples& found, const Where&) {
 std::string text_of(const UnlikeSamplesOfAll& all, const Where&) {
   std::vector<std::string> traits;
   for (const UnlikeSamples& trait : all.traits) traits.push_back(in_short(trait));
-  return fmt::format("Samples of a round are not always alike; none was dropped: {}.", format::list(traits));
+  return fmt::format("Samples of a round are not always alike (none was dropped): {}.", format::list(traits));
 }
 
 std::string text_of(const ShortRounds& rounds, const Where&) {

@@ -106,14 +106,18 @@ std::string assumed_of_processes(const Run& run) {
 std::string meaning_of_time(const RunAnalysis& analysis) {
   const bool in_rounds = most_rounds_of(*analysis.run) > 1;
   return fmt::format(
-      "A time is {}; ± is half the width of the interval in which the next run's lies 95 times in 100: "
-      "Student's t on a logarithmic scale. How much processes differ comes from {}. Of anything else than a "
-      "time ± is the 95 % interval of the median, from order statistics.",
+      "A time is {}. ± is half the width of the 95 % prediction interval for the next run, by Student's t on "
+      "a logarithmic scale. How much processes differ comes from {}.{} Of anything else than a time ± is the "
+      "95 % interval of the median, from order statistics.",
       in_rounds ? "the geometric mean of its rounds' medians, each round a process of its own"
                 : "the median of its samples",
-      in_rounds ? "the rounds, each time's own variance drawn towards that of all times of its clock (Smyth "
-                  "2004), and from what a round does to all times, which ratios leave out"
-                : assumed_of_processes(*analysis.run));
+      in_rounds
+          ? "the rounds: the variance of each time, moderated by all times of its clock (Smyth 2004), and "
+            "what a round does to all times, which ratios leave out"
+          : assumed_of_processes(*analysis.run),
+      is_on_gpu(analysis)
+          ? " The ± of a device time includes one step of the SM clock, where that clock was read."
+          : "");
 }
 
 std::string meaning_of_verdicts() {
@@ -139,10 +143,9 @@ std::string meaning_of_bounds(const RunAnalysis& analysis) {
       "docs/how-it-works/advice.md has the formulas. Several do not add up";
   if (is_of_one_program(analysis)) return text + ".";
   return text +
-         ", and tensor cores are not compared with what CUDA cores could do. The steps after it are, in this "
-         "run, "
-         "the ops (or wholes) of variants that moved the same limit of their own baseline; its own are those "
-         "in which no other rule predicted more.";
+         ", and tensor cores are not compared with what CUDA cores could do. The comparisons after it are "
+         "the ops (or total times) of this run's variants that changed the same limit of their own baseline. "
+         "It was their largest predicted gain if no other rule predicted more.";
 }
 
 std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
@@ -154,12 +157,15 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
                   "schedulers can issue one in a cycle: these are the issue slots."},
       {.term = "Stall",
        .applies_to = AppliesTo::counters,
-       .meaning = "A warp's waiting, by its reason. Long scoreboard: for global or local memory. Short "
-                  "scoreboard: for shared memory, constants whose address is computed, or special functions. "
-                  "LG and MIO throttle: for room in the queue for the former and for the latter. Barrier: "
-                  "for other warps of its block. Math pipe throttle: for an arithmetic pipe. Wait: a fixed "
-                  "time behind its own last instruction. Dispatch: the dispatcher held it back. Not selected "
-                  "is no harm: it was ready, and another warp was taken."},
+       .meaning =
+           "A warp's waiting, by its reason. Long scoreboard: for global or local memory. Short "
+           "scoreboard: for shared memory, constants whose address is computed, or special functions. "
+           "LG throttle: for room in the queue to global and local memory. MIO throttle: for room in the "
+           "queue to shared memory, computed constants and special functions. Barrier: for other warps of "
+           "its block. Math pipe "
+           "throttle: for an arithmetic pipe. Wait: a fixed time after its own last instruction. "
+           "Dispatch: the dispatcher held it back. Not selected does no harm: the warp was ready, and "
+           "the scheduler took another one."},
       {.term = "Busiest unit, SM and memory throughput",
        .applies_to = AppliesTo::counters,
        .meaning = "How much of what it could do in the time of a kernel the busiest part did: of the "
@@ -173,6 +179,11 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
                   "copy and CUDA call were recorded."},
       {.term = "Up to", .applies_to = AppliesTo::gpus, .meaning = meaning_of_bounds(analysis)},
       {.term = "Time, ±", .applies_to = AppliesTo::times, .meaning = meaning_of_time(analysis)},
+      {.term = "Device time, host time",
+       .applies_to = AppliesTo::times,
+       .meaning =
+           "Device times are taken by the GPU's clock, such as op times on a GPU. Host times are taken by "
+           "the host's clock, such as total times."},
       {.term = "Scaling",
        .applies_to = AppliesTo::several,
        .meaning = "What an op does a second at the smallest and at the largest problem. 1× says that its "
@@ -180,16 +191,20 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
       {.term = "Speed-up",
        .applies_to = AppliesTo::several,
        .meaning =
-           "The baseline's time over this variant's; above 1 is faster. In parentheses: the times may be the "
-           "same. Each variant declares its own baseline; the common one is that from which most variants "
-           "come. The "
-           "interval is the 95 % one of the t-test that Faster, slower, same is told by."},
+           "The baseline's time divided by the variant's; above 1 is faster. In parentheses: the times may "
+           "be the same. Each variant declares its own baseline; the common one is the baseline from which "
+           "most variants come. The interval is the 95 % confidence interval of the t-test behind Faster, "
+           "slower, same."},
       {.term = "Of possible",
        .applies_to = AppliesTo::variants,
-       .meaning = "The time that the measured peaks allow an op (its FLOPs at the measured rate of FP32 or "
-                  "of the tensor cores that compute them, its bytes at the memory bandwidth or its special "
-                  "functions at their rate, whichever takes longest) over its op time. Modelled."},
+       .meaning = "The shortest time that the measured peaks allow an op, divided by its op time. That "
+                  "shortest time is the longest of three: its FLOPs at the measured rate of FP32 or of the "
+                  "tensor cores used, its bytes at the memory bandwidth, its special functions at their "
+                  "rate. Modelled."},
       {.term = "Faster, slower, same", .applies_to = AppliesTo::several, .meaning = meaning_of_verdicts()},
+      {.term = "Tied",
+       .applies_to = AppliesTo::several,
+       .meaning = "Of two times that were not disturbed, neither is faster by this rule."},
       {.term = "Verified", .applies_to = AppliesTo::variants, .meaning = meaning_of_verified(analysis)},
       {.term = "Right",
        .applies_to = AppliesTo::programs,
@@ -200,8 +215,7 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
        .applies_to = AppliesTo::variants,
        .meaning = "One variant at several values of its parameters in one run: mprof run --variant ID --set "
                   "NAME=V,V,... (NAME=* for all its values; several --set make every combination). Best is "
-                  "the lowest median of a verified output; a point is level with it where the best is not "
-                  "faster than it by this rule."},
+                  "the lowest median of a verified output."},
       {.term = "Ended by",
        .applies_to = AppliesTo::variants,
        .meaning = "What ended the repeats: interval (every median's interval was narrow enough), sample "

@@ -29,7 +29,7 @@ std::string thresholds_text(const Thresholds& thresholds) {
   const std::string device = threshold_text(thresholds.device);
   return thresholds.host <= thresholds.device
              ? device
-             : fmt::format("{} ({} by the host's clock)", device, threshold_text(thresholds.host));
+             : fmt::format("{} ({} for host times)", device, threshold_text(thresholds.host));
 }
 
 std::string excluded_text(double change) {

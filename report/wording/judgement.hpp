@@ -13,7 +13,7 @@ namespace mprof {
 /// "1 %"
 [[nodiscard]] std::string threshold_text(double threshold);
 
-/// `1 % (3 % by the host's clock)`
+/// `1 % (3 % for host times)`
 [[nodiscard]] std::string thresholds_text(const Thresholds& thresholds = {});
 
 /// "2.5 %", or "4.2×" of what is more than twice as long: the smallest change that the data exclude, rounded

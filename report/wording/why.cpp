@@ -36,7 +36,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {no_verified_time, "no case gave a verified time"},
     {no_such_op, "the case has no such op"},
     {no_such_op_in_run, "the case has no such op in this run"},
-    {other_steps, "its steps are found by other ranges or kernels than those of the newest run"},
+    {other_steps, "its steps are found by other ranges or kernels than the newest run's"},
     {not_in_run, "not in this run"},
     {total_time_of_zero, "the total time is 0"},
     {time_of_zero, "a time of 0 has no ratio to another"},
@@ -105,8 +105,7 @@ constexpr std::array why_words{std::to_array<WhyWords>({
     {disturbance_hides, "{why}, which can hide a change"},
     {clock_step,
      "without a step of the SM clock ({number}) it would be within {number1}: its own cycles were not "
-     "counted "
-     "beside both times",
+     "counted beside both times",
      {As::share, As::share}},
     {clock_step_counted,
      "without a step of the SM clock ({number}) it would be within {number1}: by its own cycles it ran at "

@@ -4,7 +4,7 @@
 //
 //   node scripts/maintenance/english.mjs                        # README and the like, docs/, the stories of variants
 //   node scripts/maintenance/english.mjs docs/guides/ab.md      # these pages; headers (.hpp, .cuh, .h) by their comments, and
-//                                                               # sources (.cpp) by their texts
+//                                                               # sources (.cpp, .cu) by their texts
 //   build/dev/mprof help --markdown | node scripts/maintenance/english.mjs -
 //   node scripts/maintenance/english.mjs --summary cli/*.hpp    # a line a file
 //
@@ -21,7 +21,7 @@ export const habit = 25, limit = 35;
 
 /** [what only mprof's authors say, what to say]. A blank stands for any blanks. */
 const private_words = [
-  [/told apart|tells? (?:\S+ )?apart|(?:can(?:not)?|could(?: not)?) be told|what can be told/, "significantly different, distinguishable"],
+  [/told apart|tell(?:s|ing)? (?:\S+ ){0,3}?apart|(?:can(?:not)?|could(?: not)?) be told|what can be told/, "significantly different, distinguishable"],
   [/(?<!(?:is|are|was|were) )not(?: to be)? told\b(?! (?:to|how|which)\b)/, "undecided"],
   [/(?:is|are|was|were) told\b(?! (?:to|how|which|about)\b)/, "(say what is printed, or decided)"],
   [/tells? (?:more|nothing|so)\b/, "explains, has details; shows nothing"],
@@ -213,6 +213,7 @@ function sentences_of(piece) {
 }
 
 const is_header = (file) => [".hpp", ".cuh", ".h"].includes(extname(file));
+const is_source = (file) => [".cpp", ".cu"].includes(extname(file));
 
 /** What stands in a text: { sentences: [{ line, words, text }], faults: [{ line, found, better }] }. */
 export function read_english(text, { comments = false, texts = false } = {}) {
@@ -235,11 +236,11 @@ export function pages(root = source) {
   return [...top, ...["docs", "kernels", "data", "examples"].flatMap(below).filter((name) => name.endsWith(".md"))].sort();
 }
 
-/** The sources whose messages people read on the console, relative to the root of the repository. */
+/** The sources whose messages people read, on the console and in reports, relative to the root of the repository. */
 export function sources(root = source) {
-  const rooms = ["cli", "device", "inputs", "kernels", "model", "runner", "system"];
+  const rooms = ["cli", "collectors", "cuda", "device", "injection", "inputs", "kernels", "model", "plugin", "report", "runner", "serve", "system"];
   const below = (room) => readdirSync(join(root, room), { recursive: true }).map((name) => `${room}/${name}`);
-  return rooms.flatMap(below).filter((name) => name.endsWith(".cpp")).sort();
+  return rooms.flatMap(below).filter((name) => is_source(name)).sort();
 }
 
 /** The headers, whose comments engineers read, relative to the root of the repository. */
@@ -253,7 +254,7 @@ export function headers(root = source) {
 
 /** Of a file of this repository, or of any other by its whole path. */
 export function read_file(file, root = source) {
-  return read_english(readFileSync(resolve(root, file), "utf8"), { comments: is_header(file), texts: extname(file) === ".cpp" });
+  return read_english(readFileSync(resolve(root, file), "utf8"), { comments: is_header(file), texts: is_source(file) });
 }
 
 function main() {

@@ -85,6 +85,14 @@ test("headers of all rooms are read, and what a GPU's and a C compiler include",
   assert.ok([".hpp", ".cuh", ".h"].every((end) => headers().some((file) => file.endsWith(end))));
 });
 
+test("sources of all rooms that print are read, those for a GPU too", () => {
+  const rooms = new Set(sources().map((file) => file.split("/")[0]));
+  const printing = ["cli", "collectors", "cuda", "device", "injection", "inputs", "kernels", "model", "plugin", "report", "runner", "serve", "system"];
+  assert.deepEqual([...rooms].sort(), printing.filter((room) => rooms.has(room)));
+  assert.ok(["cuda", "report", "serve"].every((room) => rooms.has(room)));
+  assert.ok([".cpp", ".cu"].every((end) => sources().some((file) => file.endsWith(end))));
+});
+
 test("what a source prints is read, neighbouring literals as one, and nothing else of it", () => {
   const source = [
     '#include "one two three"',

@@ -776,7 +776,7 @@ TEST(AdviceView, SaysWhatToDoAndHowThatDid) {
   const nlohmann::json& item = view["items"].at(0)["list"].at(0);
   EXPECT_EQ(item["gain"], "up to 5.0×");
   EXPECT_EQ(item["rule"], "instructions");
-  EXPECT_EQ(item["record"], "in this run 1 step moved it: 1 faster");
+  EXPECT_EQ(item["record"], "1 comparison of this run changed this limit: 1 faster");
   EXPECT_TRUE(item["change"].get<std::string>().starts_with("Tile into registers: "));
   const std::string example = item["example"];
   EXPECT_TRUE(example.starts_with("conv/")) << example;

@@ -210,8 +210,8 @@ TEST(Brief, NamesTheLibrariesThatNothingTellsApartFromTheRival) {
   EXPECT_NE(brief.rivals[0].level[0]->key.variant, brief.rivals[0].rival->key.variant);
   EXPECT_TRUE(brief.rivals[1].level.empty()) << "four times slower in the second";
   const std::string rows = line_text(view_of(run)["best"][0]);
-  EXPECT_TRUE(rows.find("cuBLAS (conv/rival; level with conv/level)") != std::string::npos ||
-              rows.find("cuDNN (conv/level; level with conv/rival)") != std::string::npos)
+  EXPECT_TRUE(rows.find("cuBLAS (conv/rival; tied with conv/level)") != std::string::npos ||
+              rows.find("cuDNN (conv/level; tied with conv/rival)") != std::string::npos)
       << rows;
 }
 
@@ -276,7 +276,7 @@ TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
   for (const char* part : {"best", "outlook", "right"}) {
     for (const nlohmann::json& line : view[part]) leads.push_back(line["lead"]);
   }
-  EXPECT_EQ(leads, (std::vector<std::string>{"layer1", "layer2", "The ops together", "Whole execution",
+  EXPECT_EQ(leads, (std::vector<std::string>{"layer1", "layer2", "Sum of the ops", "Whole execution",
                                              "What bounds it now", "Is it right"}));
   const std::string rows = line_text(view["best"][0]), columns = line_text(view["best"][1]);
   EXPECT_TRUE(rows.starts_with("conv/better in 1.000 s, 4.00× as fast as conv/slow (95 %: ")) << rows;
@@ -425,9 +425,9 @@ TEST(BriefView, WhatIsLevelIsSaidAsLevel) {
   run.variants[3].library.clear();
   run.cases[3] = samples::timed_case(run.variants[3], 100, 4, 8);
   const nlohmann::json view = view_of(run);
-  EXPECT_NE(line_text(view["best"][0]).find("level with "), std::string::npos) << line_text(view["best"][0]);
+  EXPECT_NE(line_text(view["best"][0]).find("tied with "), std::string::npos) << line_text(view["best"][0]);
   EXPECT_EQ(line_text(view["best"][0]).find("× as fast"), std::string::npos)
-      << "nothing is said to be faster than what it is level with";
+      << "nothing is said to be faster than what it is tied with";
 }
 
 TEST(Brief, AWrongVariantHasNoPlaceInIt) {

@@ -118,9 +118,9 @@ TEST(Sweep, ABestThatOthersAreLevelWithIsSaidToBeLevel) {
   EXPECT_EQ(series.level(), 1U);
   const json view = swept.view("conv/one");
   const std::string sentence = view["sentences"][0];
-  EXPECT_NE(sentence.find("p=1 is best, level with 1 other, with"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("p=1 is best, tied with 1 other, with"), std::string::npos) << sentence;
   const std::string rows = view["tables"][0].dump();
-  EXPECT_NE(rows.find("level with 1 other"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("tied with 1 other"), std::string::npos) << rows;
   EXPECT_EQ(rows.find("\"best\",\"text"), std::string::npos);
 }
 
@@ -243,8 +243,7 @@ TEST(Sweep, OfOneBatchACurveShowsTimes) {
   EXPECT_NEAR(chart["series"][0]["points"][0]["value"], 3, 1e-5);
   EXPECT_EQ(swept.view("conv/one")["sentences"][0],
             "layer1 at batch 100: p=2 is best with 2.000\u00a0ms, 2.00× as fast as the slowest, p=4; the "
-            "default, p=1, "
-            "takes 1.50× as long.");
+            "default, p=1, takes 1.50× as long.");
 }
 
 TEST(Sweep, WorkOutsideForwardIsJudgedByLayerTime) {
@@ -289,9 +288,9 @@ TEST(Sweep, SaysWhereTheBestDiffers) {
                 "tile_width=16 at batch 10000."),
             std::string::npos);
   EXPECT_NE(
-      sentences[1].get<std::string>().find("tile_width=32 is best, or level with the best, at every batch."),
+      sentences[1].get<std::string>().find("tile_width=32 is best, or tied with the best, at every batch."),
       std::string::npos);
-  EXPECT_EQ(sentences[2], "At batch 10000, tile_width=16 is best, or level with the best, for every op.")
+  EXPECT_EQ(sentences[2], "At batch 10000, tile_width=16 is best, or tied with the best, for every op.")
       << "it is level in layer2";
 }
 

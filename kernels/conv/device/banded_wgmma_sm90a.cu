@@ -358,8 +358,7 @@ std::optional<std::string> wgmma_unavailable() {
     return std::string("The GPU's compute capability could not be read: ") + cudaGetErrorString(result) + ".";
   }
   if (major == 9 && minor == 0) return std::nullopt;
-  return "Its instructions, wgmma, are those of GPUs of compute capability 9.0 alone (H100, H200), and this "
-         "one has " +
+  return "Only GPUs of compute capability 9.0 (H100, H200) have its instructions, wgmma, and this one has " +
          std::to_string(major) + "." + std::to_string(minor) + ". Use conv/banded.";
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -245,48 +244,33 @@ void add_flawed_op_times(const std::vector<FamilyResult>& families, std::vector<
   }
 }
 
-void add_width(ClockNoise& noise, const CaseResult& result, const Value& time, const ClockNoise::Time& name) {
+void add_width(ClockNoise& noise, const CaseResult& result, const Value& time) {
   const auto width = time ? relative_half_width(*time) : std::nullopt;
   if (!width) return;
   noise.widths.push_back(*width);
-  noise.step = std::max(noise.step, time->sm_clock.step);
-  const bool is_known = std::ranges::any_of(noise.times, [&](const ClockNoise::Time& other) {
-    return other.metric == name.metric && other.family == name.family &&
-           other.has_host_part == name.has_host_part;
-  });
-  if (!is_known) noise.times.push_back(name);
   if (*width <= noise.widest) return;
   noise.widest = *width;
   noise.widest_case = result.id;
 }
 
-/// How wide the intervals of a run of several rounds are, told apart by the clock: those of the host are
-/// often wide in all cases, those of the GPU's in hardly any.
+/// How wide the intervals of a run of several rounds are, for each clock: intervals of host times are often
+/// wide in all cases, intervals of device times in hardly any.
 void add_noise_between_runs(const Run& run, const std::vector<FamilyResult>& families,
                             std::vector<Finding>& findings) {
-  NoiseBetweenRuns noise{.fewest_rounds = std::numeric_limits<std::size_t>::max()};
-  for_each_case(
-      families, [&](const FamilyResult& family, const VariantResult& variant, const CaseResult& result) {
-        const auto add = [&](const Value& time, const char* metric) {
-          if (!time || !time->interval) return;
-          noise.fewest_rounds = std::min(noise.fewest_rounds, time->rounds);
-          noise.most_rounds = std::max(noise.most_rounds, time->rounds);
-          const bool is_of_gpu = time->clock == ClockSource::device;
-          // Of a GPU's op the host may have a part in the time, though it is not its clock that took it.
-          const bool is_shared =
-              !is_of_gpu && metric == std::string_view("op_time") && variant.info.device != "cpu";
-          add_width(is_of_gpu ? noise.device : noise.host, result, time, {metric, &family, is_shared});
-        };
-        for (const OpResult& op : result.ops) {
-          const bool is_flawed = op.flaw != OpTimeFlaw::none;
-          if (!is_flawed) add(op.op_time, "op_time");  // of others add_flawed_op_times() tells
-          noise.leaves_out_flawed = noise.leaves_out_flawed || is_flawed;
-        }
-        if (family.words.has_group()) {
-          for (const OpResult& op : result.ops) add(op.group_time, "group_time");
-        }
-        add(result.total_time, "total_time");
-      });
+  NoiseBetweenRuns noise;
+  for_each_case(families, [&](const FamilyResult& family, const VariantResult&, const CaseResult& result) {
+    const auto add = [&](const Value& time) {
+      if (!time || !time->interval) return;
+      add_width(time->clock == ClockSource::device ? noise.device : noise.host, result, time);
+    };
+    for (const OpResult& op : result.ops) {
+      if (op.flaw == OpTimeFlaw::none) add(op.op_time);  // add_flawed_op_times() has the others
+    }
+    if (family.words.has_group()) {
+      for (const OpResult& op : result.ops) add(op.group_time);
+    }
+    add(result.total_time);
+  });
   if (std::max(noise.device.widest, noise.host.widest) <= run.plan.stopping.relative_half_width) return;
   findings.push_back({Severity::caution, std::move(noise)});
 }

@@ -135,24 +135,13 @@ struct ImpreciseMedians {
 };
 /// How far the next run's times may lie from these, for the times of one clock.
 struct ClockNoise {
-  /// What a time is called, by its metric.
-  struct Time {
-    std::string metric{};
-    const FamilyResult* family = nullptr;  ///< whose word it is
-    bool has_host_part = false;            ///< of a GPU's op, though the GPU's clock took none of it
-  };
   std::vector<double> widths{};  ///< relative half widths; empty: no such times
   double widest = 0;
-  double step = 0;  ///< the step of the GPU clock, which the widths include
   std::string widest_case{};
-  std::vector<Time> times{};
 };
 struct NoiseBetweenRuns {
   ClockNoise device{};
   ClockNoise host{};
-  std::size_t fewest_rounds = 0;
-  std::size_t most_rounds = 0;
-  bool leaves_out_flawed = false;  ///< op times that say little
 };
 
 /// How far a case was disturbed.

@@ -94,10 +94,11 @@ CaseKey key_in_b(const CaseKey& key, const Run& b, const Pairing& pairing) {
   for (const auto& [a, b] : pairing.renamed) {
     if (b == in_b.key.variant) before.push_back(a + "=" + b);
   }
-  throw Error(ExitCode::usage,
-              fmt::format("--map {}: two variants of A would be held against {} of B. Leave out the one that "
-                          "is there by its own name, with --variant in the run or --of and --with here.",
-                          fmt::join(before, ", "), in_b.id));
+  throw Error(
+      ExitCode::usage,
+      fmt::format("--map {}: two variants of A would be compared with {} of B. Leave out the one that "
+                  "is there by its own name, with --variant in the run or --of and --with here.",
+                  fmt::join(before, ", "), in_b.id));
 }
 
 bool is_at(const Case& c, const std::optional<VariantPoint>& point) {
