@@ -13,9 +13,8 @@ constexpr std::array of_no_trace{
     Metric{
         "op_time", "Op time", Unit::second, Better::lower, Combine::sum,
         "Device time of forward() of one op. On the CPU the host's clock measures it. On a GPU its events "
-        "do, "
-        "around work that the GPU begins once it has been given all of it, where that can be done. The timer "
-        "overhead is subtracted where the run has that row."},
+        "do, around work that the GPU begins once it has been given all of it, where that can be done. The "
+        "timer overhead is subtracted where the run has that row."},
     Metric{"launched_op_time", "Op time as launched", Unit::second, Better::lower, Combine::sum,
            "Op time of the forward() that the host times hold: unlike the op time with the gaps that "
            "launching leaves."},
@@ -23,8 +22,7 @@ constexpr std::array of_no_trace{
            "What the timer of a GPU reads around nothing, measured in each process; no op time holds it."},
     Metric{"group_time", "Group time", Unit::second, Better::lower, Combine::sum,
            "Host time of prepare() + forward() + finish() of one op: allocation, copies in, kernels, copies "
-           "out, "
-           "frees."},
+           "out, frees."},
     Metric{"total_time", "Total execution time", Unit::second, Better::lower, Combine::never,
            "Host time of one whole execution, from input to output."},
     Metric{"first_op_time", "First op time", Unit::second, Better::lower, Combine::sum,
@@ -59,20 +57,18 @@ constexpr std::array of_no_trace{
            "Page faults of one execution served without I/O (getrusage)."},
     Metric{"major_page_faults", "Major page faults", Unit::count, Better::lower, Combine::never,
            "Page faults of one execution that needed I/O (getrusage)."},
-    Metric{"peak_memory", "Process's peak memory", Unit::byte, Better::lower, Combine::max,
-           "High-water mark of the worker process's resident set up to the end of the case, whatever reached "
-           "it: "
-           "the verification and earlier work of that process too (getrusage). It is not the case's own."},
+    Metric{
+        "peak_memory", "Process's peak memory", Unit::byte, Better::lower, Combine::max,
+        "High-water mark of the worker process's resident set up to the end of the case, whatever reached "
+        "it: the verification and earlier work of that process too (getrusage). It is not the case's own."},
     Metric{"other_cpu_load", "CPUs used by others", Unit::count, Better::lower, Combine::never,
            "How many of the CPUs that the case may use other processes kept busy while it was sampled: what "
-           "/proc/stat "
-           "counts without the worker's own CPU time."},
+           "/proc/stat counts without the worker's own CPU time."},
     Metric{"cpu_steal", "Stolen CPU time", Unit::percent, Better::lower, Combine::never,
            "Share of these CPUs' time that a hypervisor gave to others (/proc/stat)."},
     Metric{"cpu_pressure", "CPU pressure", Unit::percent, Better::lower, Combine::never,
            "Share of the time in which some task of the machine, the case's own threads included, waited for "
-           "a CPU "
-           "(/proc/pressure/cpu)."},
+           "a CPU (/proc/pressure/cpu)."},
     Metric{"cpu_wait", "Wait for CPUs", Unit::second, Better::lower, Combine::never,
            "How long the threads of one execution, or of an op's forward(), could have run and had no CPU, "
            "all of them together "
@@ -87,8 +83,7 @@ constexpr std::array of_no_trace{
            "SM clock of the GPU before and after each sample (NVML)."},
     Metric{"gpu_measured_sm_clock", "SM clock by its cycles", Unit::hertz, Better::neither, Combine::never,
            "Cycles of one multiprocessor over the GPU's own time, in a spin of a millisecond behind each "
-           "sample. Where it "
-           "differs from the SM clock, that one is what was set, and this what it was."},
+           "sample. Where it differs from the SM clock, that one is what was set, and this what it was."},
     Metric{"gpu_memory_clock", "Memory clock", Unit::hertz, Better::neither, Combine::never,
            "Memory clock of the GPU before and after each sample (NVML)."},
     Metric{"gpu_temperature", "GPU temperature", Unit::celsius, Better::neither, Combine::never,
@@ -172,7 +167,7 @@ constexpr std::array of_trace{
            "Host time of prepare() + forward() + finish() while traced; the seven rows that follow add up to "
            "it."},
     Metric{"gpu_kernel_time", "GPU in kernels", Unit::second, Better::neither, Combine::sum,
-           "Part of the traced group time in which a kernel ran."},
+           "Part of the traced {group_time} in which a kernel ran."},
     Metric{"gpu_copy_only_time", "GPU copying only", Unit::second, Better::lower, Combine::sum,
            "Part of it in which the GPU copied or set memory and ran no kernel."},
     Metric{"gpu_idle_tracing_time", "GPU idle: tracing", Unit::second, Better::neither, Combine::sum,
@@ -187,12 +182,11 @@ constexpr std::array of_trace{
            "staging of copies."},
     Metric{"gpu_idle_host_time", "GPU idle: host code", Unit::second, Better::lower, Combine::sum,
            "Part of it in which the GPU did nothing and the host was in no CUDA call."},
-    Metric{
-        "gpu_kernel_alone_time", "GPU in kernels alone", Unit::second, Better::neither, Combine::sum,
-        "Part of the traced group time in which a kernel of the op ran and no copy or memset beside it: all "
-        "that faster kernels could save."},
+    Metric{"gpu_kernel_alone_time", "GPU in kernels alone", Unit::second, Better::neither, Combine::sum,
+           "Part of the traced {group_time} in which a kernel of the op ran and no copy or memset beside it: "
+           "all that faster kernels could save."},
     Metric{"trace_overhead", "Overhead of tracing", Unit::ratio, Better::lower, Combine::never,
-           "Traced group time over the median group time of the timing pass, all ops together."},
+           "Traced {group_time} over the median {group_time} of the timing pass, the sum of all ops."},
     Metric{"dropped_records", "Dropped records", Unit::count, Better::lower, Combine::sum,
            "Records that CUPTI found no buffer for: the trace lacks them."},
     Metric{"zero_time_records", "Records without a time", Unit::count, Better::lower, Combine::sum,

@@ -35,7 +35,7 @@ struct Metric {
   Unit unit;
   Better better;
   Combine combine;
-  std::string_view meaning;
+  std::string_view meaning;  ///< `{group_time}` stands for the family's word for an op with its copies
 };
 
 /// The metrics of cases and their ops, in the order in which a table shows them.

@@ -419,6 +419,16 @@ bool is_listed(std::string_view id) {
 
 }  // namespace
 
+std::optional<std::string_view> stall_of_metric(std::string_view id) {
+  constexpr std::string_view head = "smsp__average_warps_issue_stalled_", tail = "_per_issue_active.ratio";
+  if (!id.starts_with(head) || !id.ends_with(tail)) return std::nullopt;
+  return id.substr(head.size(), id.size() - head.size() - tail.size());
+}
+
+bool hardware_gave_no_number(std::string_view absent) {
+  return absent.starts_with(no_number_by_hardware.substr(0, no_number_by_hardware.find(':')));
+}
+
 std::span<const Metric> hardware_metrics() {
   return metrics;
 }

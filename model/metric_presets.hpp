@@ -23,6 +23,15 @@ struct MetricPreset {
 /// other name that the GPU has as well; of those mprof knows no label.
 [[nodiscard]] std::span<const Metric> hardware_metrics();
 
+/// "long_scoreboard" of the counter of such stalls; nullopt of any other metric.
+[[nodiscard]] std::optional<std::string_view> stall_of_metric(std::string_view id);
+
+/// What a record holds in place of a count for which the hardware gave no number.
+inline constexpr std::string_view no_number_by_hardware =
+    "the hardware gave no number: nothing of the kind happened, or the unit is shared (MIG)";
+/// Whether a record's reason is that one. Earlier versions of mprof ended it in other words.
+[[nodiscard]] bool hardware_gave_no_number(std::string_view absent);
+
 /// Whether Nsight Compute, and mprof, compute this metric from the launch (its registers, shared memory and
 /// block size): it needs no counter, and CUPTI does not know the name.
 [[nodiscard]] bool is_launch_metric(std::string_view id);

@@ -41,8 +41,7 @@ Value counted(const CounterSelection& selection, const CountedKernel& kernel, co
   }
   const double count = kernel.counts[static_cast<std::size_t>(at - selection.counted.begin())];
   if (std::isfinite(count)) return {count, ""};
-  return {std::nullopt,
-          "the hardware gave no number: nothing of the kind happened, or the unit is shared (MIG)"};
+  return {std::nullopt, std::string(no_number_by_hardware)};
 }
 
 Measurement row(const std::string& id, const std::string& op, const std::string& kernel, const Value& value) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/derive/subjects.hpp"
+#include "model/metric_presets.hpp"
 #include "model/parts.hpp"
 #include "system/files.hpp"
 
@@ -75,13 +76,13 @@ void derive_from_trace(Run& run, const trace::Trace& trace) {
 /// Where the hardware gave no duration of a kernel, what else it counted is of no whole launch: the units
 /// were read while others ran, or not at all. What a launch asks for stays.
 void derive_whole_launches(Run& run) {
-  constexpr std::string_view no_number = "the hardware gave no number", asked_for = "launch__";
+  constexpr std::string_view asked_for = "launch__";
   for (Case& subject : run.cases) {
     PassResult* const counters = find_pass(subject, Pass::counters);
     if (counters == nullptr) continue;
     std::set<std::pair<std::string, std::string>> unread;  // op and kernel
     for (const Measurement& m : counters->measurements) {
-      if (m.metric == "gpu__time_duration.sum" && m.absent.starts_with(no_number))
+      if (m.metric == "gpu__time_duration.sum" && hardware_gave_no_number(m.absent))
         unread.emplace(m.op, m.kernel);
     }
     for (Measurement& m : counters->measurements) {

@@ -204,6 +204,7 @@ std::string metric_label(const FamilyInfo& family, const Words& words, std::stri
   for (const std::string_view time : {"op_time", "group_time", "total_time"}) {
     if (metric == time) return words.time_label(metric);
   }
+  if (metric == "traced_group_time") return "Traced " + words.time("group_time");
   if (const QualityInfo* quality = find_quality(family, metric)) return format::one_line(quality->label);
   const Metric* row = find_metric(metric);
   return std::string(row == nullptr ? metric : row->label);

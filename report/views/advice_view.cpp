@@ -2,6 +2,8 @@
 #include "report/views/advice_view.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -33,7 +35,8 @@ std::string limit_text(const AdviceRule& rule, double before, double after, std:
 std::string proviso(const AdviceRule& rule, const OpInfo* op) {
   if (rule.id == "dram_traffic")
     return ", had they moved at the measured bandwidth";  // slower ones cost more
-  if (rule.limit != "warp instructions") return "";
+  constexpr std::array<std::string_view, 2> by_flops{"instructions", "instructions_and_accesses"};
+  if (std::ranges::find(by_flops, rule.id) == by_flops.end()) return "";
   const bool has_functions = op != nullptr && op->special_operations > 0;
   return fmt::format(" for the op's FLOPs{}", has_functions ? ", special functions aside" : "");
 }
@@ -118,7 +121,7 @@ Cell variant_of(const CaseResult& result, const PageContext& page) {
 
 Table tries_table(const FamilyResult& family, const FamilyAdvice& advice, const PageContext& page) {
   Table table(page.anchor(family.id + " advice tries"), "Advice: predicted and achieved");
-  table.text("Variant").text("Baseline").text("Op").text("Advice for the baseline").text("Time");
+  table.variants().text("Baseline").text("Op").text("Advice for the baseline").text("Time");
   table.text("The limit, before → after").numbers("At most").numbers("Predicted").numbers("Achieved");
   table.text("Became");
   for (const AdviceTry& tried : advice.tries) {

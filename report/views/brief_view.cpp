@@ -84,7 +84,7 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
   const auto add_columns = [&](const std::string& head) {
     for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered(head, i, ops), Unit::second);
   };
-  table.text("Variant");
+  table.variants();
   const bool has_ops = !brief.compares_wholes;
   if (has_ops) add_columns("Op");
   if (ops > 1 && has_ops) table.numbers("Together", Unit::second);

@@ -144,7 +144,7 @@ Cell percentage_cell(const Value& value) {
 Cell samples_cell(const CaseResult& result) {
   return result.sampling
              ? Cell::figure(format::count(result.sampling->samples)).valued(result.sampling->samples)
-             : Cell::missing("not recorded");
+             : Cell::not_recorded();
 }
 
 std::string parameters_text(const CaseResult& result) {

@@ -100,7 +100,7 @@ Table time_table(const FamilyResult& family, const Problem& problem,
                  const std::vector<std::string>& variant_anchors, Anchors& anchors) {
   Table table(anchors.make(fmt::format("{} summary {}", family.id, problem_id(problem))),
               "Times " + family.words.at_titled(problem));
-  table.text("Variant");
+  table.variants();
   add_time_columns(table, family, "op_time");
   if (family.words.has_group()) add_time_columns(table, family, "group_time");
   table.numbers(family.words.time_title("total_time"), Unit::second);
@@ -126,7 +126,7 @@ Table gain_table(const FamilyResult& family, const Problem& problem,
   const std::size_t ops = family.ops.size();
   Table table(anchors.make(fmt::format("{} speed-ups {}", family.id, problem_id(problem))),
               "Speed-up of each variant over its own baseline at " + family.words.titled(problem));
-  table.text("Variant").text("Baseline");
+  table.variants().text("Baseline");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Speed-up", i, ops));
   table.numbers("Total speed-up");
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Of possible", i, ops));
@@ -168,7 +168,7 @@ Table verification_table(const FamilyResult& family, const std::vector<std::stri
   Table table(anchors.make(family.id + " outputs"),
               fmt::format("Outputs against {}, the worst of all {}", reference_words(family),
                           family.words.several()));
-  table.text("Variant")
+  table.variants()
       .text("Op")
       .text("Outcome")
       .numbers("Relative L2")
@@ -216,7 +216,7 @@ Table throughput_table(const FamilyResult& family, const std::vector<std::string
   Table table(anchors.make(family.id + " throughput"),
               "Useful work over op time, and what part of the measured peaks that is");
   const bool special = has_special_work(family);
-  table.text("Variant");
+  table.variants();
   add_problem_columns(table, family.words);
   table.text("Op").numbers("Useful FLOP rate", Unit::flop_per_second);
   table.numbers("Of FLOP peak", Unit::percent).numbers("Useful byte rate", Unit::byte_per_second);
@@ -278,7 +278,7 @@ Table models_table(const FamilyResult& family, const std::vector<std::string>& v
   Table table(
       anchors.make(family.id + " models"),
       "Of the time that each GPU's own measured peaks allow, at the largest problem that it measured");
-  table.text("Variant").text("Op");
+  table.variants().text("Op");
   for (const std::string& model : models) table.numbers(format::one_line(model));
   for (std::size_t v = 0; v < family.variants.size(); ++v) {
     const VariantResult& variant = family.variants[v];
@@ -299,7 +299,7 @@ constexpr std::array resource_metrics{"user_time", "system_time", "minor_page_fa
 Table resource_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                      Anchors& anchors) {
   Table table(anchors.make(family.id + " resources"), "Resources of one " + family.words.whole());
-  table.text("Variant");
+  table.variants();
   add_problem_columns(table, family.words);
   table.numbers("Cores busy");
   for (const char* metric : resource_metrics)
@@ -330,7 +330,7 @@ Table memory_table(const FamilyResult& family, const std::vector<std::string>& v
               fmt::format("GPU memory that one {} allocates; what it keeps from earlier ones is not seen{}",
                           family.words.whole(),
                           items.empty() ? "" : fmt::format(", and how many {} would fill all of it", items)));
-  table.text("Variant");
+  table.variants();
   add_problem_columns(table, family.words);
   table.numbers("Allocated", Unit::byte).numbers("Of the GPU", Unit::percent);
   const Nouns& nouns = family.info.nouns;
@@ -368,7 +368,7 @@ Table counter_table(const FamilyResult& family, const std::vector<std::string>& 
                     Anchors& anchors) {
   Table table(anchors.make(family.id + " counters"), "Hardware counters of forward()");
   table.only_with_numbers();
-  table.text("Variant");
+  table.variants();
   add_problem_columns(table, family.words);
   table.text("Op");
   for (const char* metric : counter_metrics)

@@ -62,11 +62,11 @@ std::string_view severity_word(Severity severity) {
 void word_for_program(json& node) {
   if (node.is_object() && node.contains("columns") && node.contains("remarks")) {
     for (json& column : node["columns"]) {
-      if (column["head"] == "Variant") column["head"] = "Program";
+      if (column["variants"]) column["head"] = "Program";
     }
-    std::erase_if(node["remarks"].get_ref<json::array_t&>(), [](const json& remark) {
-      const auto& text = remark.get_ref<const std::string&>();
-      return text.ends_with(": not recorded") || text.ends_with(": fewer than two samples");
+    const json& unrecorded = node["unrecorded"];
+    std::erase_if(node["remarks"].get_ref<json::array_t&>(), [&](const json& remark) {
+      return std::ranges::find(unrecorded, remark) != unrecorded.end();
     });
     node["has_notes"] = !node["notes"].empty() || !node["remarks"].empty();
   }

@@ -13,7 +13,7 @@ namespace {
 
 Cell spreading_cell(const CaseResult& result, std::string_view metric, std::string_view op) {
   const auto spreading = spreading_of(result, metric, op);
-  if (!spreading) return Cell::missing("fewer than two samples");
+  if (!spreading) return Cell::not_recorded("fewer than two samples");
   constexpr double fine = 0.01;  // below it one decimal would say nothing
   const double coefficient = spreading->coefficient;
   return Cell::figure(

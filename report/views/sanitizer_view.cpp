@@ -125,7 +125,7 @@ bool skipped_throughout(const SanitizerSummary& sanitizer) {
 Table outcome_table(const FamilyResult& family, const std::vector<std::string>& variant_anchors,
                     Anchors& anchors) {
   Table table(anchors.make(family.id + " sanitizer"), "What compute-sanitizer found, by tool");
-  table.text("Variant");
+  table.variants();
   for (const SanitizerTool tool : family.sanitizer.tools) table.text(std::string(to_string(tool)));
   for (std::size_t v = 0; v < family.variants.size(); ++v) {
     std::vector<Cell> cells{Cell::words_to(family.variants[v].info.id, variant_anchors[v])};

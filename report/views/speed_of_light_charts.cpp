@@ -22,22 +22,22 @@ constexpr std::size_t named_of_kernel = 2;  // the longest of each kernel have t
 
 /// Each reason has its place, and so its colour, in all charts of all pages: mprof_themes has one for each,
 /// and one more for what has no name of its own.
-constexpr std::array<std::string_view, 18> stall_places{"long scoreboard",
+constexpr std::array<std::string_view, 18> stall_places{"long_scoreboard",
                                                         "wait",
-                                                        "short scoreboard",
-                                                        "not selected",
-                                                        "MIO throttle",
-                                                        "math pipe throttle",
-                                                        "LG throttle",
+                                                        "short_scoreboard",
+                                                        "not_selected",
+                                                        "mio_throttle",
+                                                        "math_pipe_throttle",
+                                                        "lg_throttle",
                                                         "barrier",
-                                                        "no instruction",
-                                                        "IMC miss",
-                                                        "dispatch stall",
-                                                        "branch resolving",
-                                                        "GMMA",
+                                                        "no_instruction",
+                                                        "imc_miss",
+                                                        "dispatch_stall",
+                                                        "branch_resolving",
+                                                        "gmma",
                                                         "drain",
                                                         "membar",
-                                                        "TEX throttle",
+                                                        "tex_throttle",
                                                         "sleeping",
                                                         "misc"};
 
@@ -92,29 +92,29 @@ json throughput_point(std::size_t row, const KernelResult& kernel, double Bottle
 /// The reasons to be named, in the order of their places: those that cost a good part of some kernel's
 /// waiting, and those with the largest shares over all kernels of the chart, as one kernel that waits for
 /// long would otherwise name the reasons for all.
-std::vector<std::string> named_reasons(const std::vector<const KernelResult*>& kernels) {
-  std::map<std::string, double> shares;
-  std::set<std::string> named;
+std::vector<std::string_view> named_reasons(const std::vector<const KernelResult*>& kernels) {
+  std::map<std::string_view, double> shares;
+  std::set<std::string_view> named;
   for (const KernelResult* kernel : kernels) {
     double all = 0;
     for (const Stall& stall : kernel->stalls) all += stall.cycles;
     if (!(all > 0)) continue;
     for (std::size_t rank = 0; rank < kernel->stalls.size(); ++rank) {
       const Stall& stall = kernel->stalls[rank];
-      shares[stall.reason] += stall.cycles / all;
+      shares[stall.key] += stall.cycles / all;
       if (stall.cycles > 0 && (rank < named_of_kernel || stall.cycles / all >= worth_naming))
-        named.insert(stall.reason);
+        named.insert(stall.key);
     }
   }
-  std::vector<std::pair<std::string, double>> order(shares.begin(), shares.end());
+  std::vector<std::pair<std::string_view, double>> order(shares.begin(), shares.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   for (const auto& [reason, sum] : order) {
     if (sum > 0 && named.size() < named_stalls) named.insert(reason);
   }
-  std::vector<std::string> reasons;
+  std::vector<std::string_view> reasons;
   for (const std::string_view reason : stall_places) {
-    if (named.contains(std::string(reason))) reasons.emplace_back(reason);
+    if (named.contains(reason)) reasons.push_back(reason);
   }
   return reasons;
 }
@@ -259,7 +259,7 @@ json stall_chart(const FamilyResult& family, const std::string& op, const std::s
   std::erase_if(kernels, [](const KernelResult* kernel) { return kernel->stalls.empty(); });
   const std::string how_many = how_many_are_drawn(kernels.size());
   kernels = shortest(std::move(kernels));
-  const std::vector<std::string> reasons = named_reasons(kernels);
+  const std::vector<std::string_view> reasons = named_reasons(kernels);
   if (reasons.empty()) return json::object();
   json rows = json::array(), series = json::array();
   std::vector<StallSum> sums(kernels.size());
@@ -267,17 +267,19 @@ json stall_chart(const FamilyResult& family, const std::string& op, const std::s
     rows.push_back(row_label(*kernels[row]->variant));
     for (const Stall& stall : kernels[row]->stalls) sums[row].all += stall.cycles;
   }
-  for (const std::string& reason : reasons) {
+  for (const std::string_view reason : reasons) {
     json points = json::array();
+    std::string_view name;
     for (std::size_t row = 0; row < kernels.size(); ++row) {
       for (const Stall& stall : kernels[row]->stalls) {
-        if (stall.reason != reason || !(stall.cycles > 0)) continue;
+        if (stall.key != reason || !(stall.cycles > 0)) continue;
+        name = stall.reason;
         sums[row].named += stall.cycles;
         points.push_back(stall_point(row, stall.cycles, sums[row]));
       }
     }
     const auto place = std::ranges::find(stall_places, reason) - stall_places.begin();
-    series.push_back({{"name", reason}, {"place", place}, {"points", points}});
+    series.push_back({{"name", name}, {"place", place}, {"points", points}});
   }
   json others = json::array();
   for (std::size_t row = 0; row < sums.size(); ++row) {

@@ -90,7 +90,7 @@ Cell throughput_cell(const KernelResult& kernel, const Value& value, double Bott
 Table throughput_table(const Section& section, const OpInfo& op) {
   Table table = section.table(fmt::format("throughput of {}", op.name),
                               fmt::format("Kernels of {}", format::one_line(op.name)));
-  table.text("Variant").text("Kernel").numbers("Share of the op").numbers("SM", Unit::percent);
+  table.variants().text("Kernel").numbers("Share of the op").numbers("SM", Unit::percent);
   table.numbers("Memory", Unit::percent).text("Bottleneck");
   for (const KernelResult& kernel : section.sol.kernels) {
     if (kernel.counters.op != op.name) continue;
@@ -154,7 +154,7 @@ json memory_part(const Section& section) {
                         "Hit rates are shares of the sectors looked up. Of a 32-byte sector, threads use so "
                         "many bytes: 32 is fully coalesced. DRAM bytes are of one launch.");
   Table table = section.table("caches", "Cache hit rates and memory throughput");
-  table.text("Variant")
+  table.variants()
       .text("Op")
       .text("Kernel")
       .numbers("L1/TEX hits", Unit::percent)
@@ -206,7 +206,7 @@ json occupancy_part(const Section& section) {
       "registers, shared memory, warps and blocks allow, each as the number of blocks that "
       "it suffices for. Achieved: counted.");
   Table table = section.table("occupancy", "Occupancy and what limits it");
-  table.text("Variant")
+  table.variants()
       .text("Op")
       .text("Kernel")
       .numbers("Theoretical", Unit::percent)
@@ -254,7 +254,7 @@ Cell pipe_cell(const KernelResult& kernel, std::string_view name) {
 
 Table pipe_table(const Section& section) {
   Table table = section.table("pipes table", "Pipes, as percentages of what each can do, and schedulers");
-  table.text("Variant").text("Op").text("Kernel");
+  table.variants().text("Op").text("Kernel");
   std::vector<std::string_view> names;
   for (const KernelResult& kernel : section.sol.kernels) {
     for (const BusyPart& part : kernel.pipes) {
@@ -318,7 +318,7 @@ json stall_part(const Section& section) {
                     section.plan.anchors.make(fmt::format("{} stalls {}", section.family.id, op.name))));
   }
   Table table = section.table("stalls table", "The longest stalls, in cycles per issued instruction");
-  table.text("Variant").text("Op").text("Kernel").numbers("All");
+  table.variants().text("Op").text("Kernel").numbers("All");
   for (const char* head : {"Longest", "Second", "Third"}) table.text(head);
   for (const KernelResult& kernel : section.sol.kernels) {
     const Value all = kernel.counters.value("smsp__average_warp_latency_per_inst_issued.ratio");
@@ -361,7 +361,7 @@ json roofline_part(const Section& section) {
                        section.plan.anchors.make(fmt::format("{} roofline {}", section.family.id, op.name))));
   }
   Table table = section.table("roofline table", "Kernels that compute in floating point");
-  table.text("Variant")
+  table.variants()
       .text("Op")
       .text("Kernel")
       .numbers("Executed", Unit::flop)

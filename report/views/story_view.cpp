@@ -173,7 +173,6 @@ json story_view(const FamilyResult& family, const VariantResult& variant, const 
             {"correctness", both_forms(rich_text(correctness, place))},
             {"combines", both_forms(rich_text(combines, place))},
             {"excerpts", excerpts},
-            {"has_excerpts", !excerpts.empty()},
             {"outputs", verified.front()},
             {"verified", verified},
             {"expected", expected},

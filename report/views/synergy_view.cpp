@@ -32,7 +32,7 @@ Table combination_table(const FamilyResult& family, const VariantResult& variant
   Table table(page.anchor(variant.info.id + " combination"),
               fmt::format("The ideas alone and together, over {} {}", format::one_line(found.common_baseline),
                           family.words.at(found.problem)));
-  table.text("Variant");
+  table.variants();
   for (std::size_t i = 0; i < family.ops.size(); ++i)
     table.numbers(numbered("Speed-up", i, family.ops.size()));
   for (const CombinedIdea& idea : found.ideas) {
@@ -87,7 +87,7 @@ Table step_table(const FamilyResult& family, const VariantResult& variant, const
   const std::string root = steps.front().variant->info.baseline;
   Table table(page.anchor(variant.info.id + " steps"),
               fmt::format("The steps from {} to here", format::one_line(root)));
-  table.text("Variant");
+  table.variants();
   for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered("Over its baseline, op", i, ops));
   for (std::size_t i = 0; i < ops; ++i)
     table.numbers(numbered("Over " + format::short_id(root) + ", op", i, ops));

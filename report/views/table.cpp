@@ -124,11 +124,18 @@ Cell Cell::quality(const Value& value, Unit unit) {
 Cell Cell::missing(const std::string& reason) {
   Cell cell;
   cell.absent = reason.empty() ? "not recorded" : format::one_line(reason);
+  cell.unrecorded = reason.empty();
+  return cell;
+}
+
+Cell Cell::not_recorded(const std::string& reason) {
+  Cell cell = missing(reason);
+  cell.unrecorded = true;
   return cell;
 }
 
 Cell Cell::missing(const Why& why) {
-  return missing(say(why));
+  return why.because == Because::not_recorded ? not_recorded() : missing(say(why));
 }
 
 Cell Cell::noted(const Why& why) && {
@@ -165,6 +172,11 @@ Table::Table(std::string id, std::string caption) : id_(std::move(id)), caption_
 
 Table& Table::text(std::string head) {
   columns_.push_back({.head = std::move(head)});
+  return *this;
+}
+
+Table& Table::variants() {
+  columns_.push_back({.head = "Variant", .variants = true});
   return *this;
 }
 
@@ -214,27 +226,34 @@ std::string Table::why_absent(std::size_t column) const {
   return everywhere ? reason : std::string();
 }
 
-std::vector<bool> Table::columns_worth_showing(std::vector<std::string>& remarks) const {
+std::vector<bool> Table::columns_worth_showing(std::vector<std::string>& remarks,
+                                               std::vector<std::string>& unrecorded) const {
+  struct Absence {
+    std::string reason;
+    std::vector<std::string> heads;
+    bool unrecorded = false;
+  };
   std::vector<bool> shown(columns_.size(), true);
-  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  std::vector<Absence> reasons;
   bool some_figure = false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const std::string reason = why_absent(i);
     shown[i] = reason.empty();
     some_figure = some_figure || (shown[i] && columns_[i].numeric);
     if (shown[i]) continue;
-    const auto known =
-        std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == reason; });
+    const auto known = std::ranges::find(reasons, reason, &Absence::reason);
     if (known == reasons.end()) {
-      reasons.push_back({reason, {columns_[i].head}});
+      reasons.push_back({reason, {columns_[i].head}, rows_[0][i].unrecorded});
     } else {
-      known->second.push_back(columns_[i].head);
+      known->heads.push_back(columns_[i].head);
     }
   }
   // A table whose every figure is missing keeps its columns: the reader should see what would stand there.
   if (!some_figure) return std::vector<bool>(columns_.size(), true);
-  for (const auto& [reason, heads] : reasons)
-    remarks.push_back(fmt::format("{}: {}", format::list(heads), reason));
+  for (const Absence& one : reasons) {
+    remarks.push_back(fmt::format("{}: {}", format::list(one.heads), one.reason));
+    if (one.unrecorded) unrecorded.push_back(remarks.back());
+  }
   return shown;
 }
 
@@ -275,8 +294,8 @@ std::vector<json> Table::column_cells(std::size_t column, Notes& notes) const {
 }
 
 json Table::view() const {
-  std::vector<std::string> remarks;
-  const std::vector<bool> shown = columns_worth_showing(remarks);
+  std::vector<std::string> remarks, unrecorded;
+  const std::vector<bool> shown = columns_worth_showing(remarks, unrecorded);
   json columns = json::array();
   json rows = json::array();
   for (std::size_t r = 0; r < rows_.size(); ++r) rows.push_back({{"cells", json::array()}});
@@ -294,7 +313,8 @@ json Table::view() const {
     columns.push_back({{"head", columns_[i].head},
                        {"unit", unit ? format::scale_for(*unit, typical(*unit)).symbol : ""},
                        {"numeric", columns_[i].numeric},
-                       {"spare", columns_[i].spare}});
+                       {"spare", columns_[i].spare},
+                       {"variants", columns_[i].variants}});
     const auto cells = column_cells(i, notes);
     for (std::size_t r = 0; r < rows_.size(); ++r) rows[r]["cells"].push_back(cells[r]);
   }
@@ -306,7 +326,8 @@ json Table::view() const {
           {"rows", rows},
           {"has_notes", notes.any() || !remarks.empty()},
           {"notes", notes.view()},
-          {"remarks", remarks}};
+          {"remarks", remarks},
+          {"unrecorded", unrecorded}};
 }
 
 namespace {

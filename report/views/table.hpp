@@ -31,6 +31,7 @@ struct Cell {
   std::string link;                  ///< an anchor on the page
   Tone tone = Tone::plain;
   bool modelled = false;
+  bool unrecorded = false;  ///< absent, and nobody asked for it to be recorded
 
   /// Words, made fit for one line.
   [[nodiscard]] static Cell words(std::string_view text, Tone tone = Tone::plain);
@@ -46,6 +47,8 @@ struct Cell {
   [[nodiscard]] static Cell quality(const Value& value, Unit unit);
   [[nodiscard]] static Cell missing(const std::string& reason);
   [[nodiscard]] static Cell missing(const Why& why);
+  /// Missing, since the run did not record it: "not recorded", or a closer reason.
+  [[nodiscard]] static Cell not_recorded(const std::string& reason = {});
   /// A dash whose reason stands elsewhere in the row.
   [[nodiscard]] static Cell dash();
 
@@ -72,6 +75,8 @@ class Table {
 
   /// A column of words.
   Table& text(std::string head);
+  /// A column of the variants, which a page about a program calls programs.
+  Table& variants();
   /// A column of figures. With a unit, its numbers are printed with one prefix for the whole table, named in
   /// the head.
   Table& numbers(std::string head, std::optional<Unit> unit = std::nullopt);
@@ -86,12 +91,13 @@ class Table {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t columns() const { return columns_.size(); }
 
-  ///     { id, caption, has_rows, columns: [{head, unit, numeric, spare}],
+  ///     { id, caption, has_rows, columns: [{head, unit, numeric, spare, variants}],
   ///       rows: [{cells: [{text, pad, detail, mark, class, link, value, absent, modelled, best, repeat}]}],
-  ///       has_notes, notes: [{mark, text}], remarks: [text] }
+  ///       has_notes, notes: [{mark, text}], remarks: [text], unrecorded: [remark] }
   ///
   /// `value` is the number of a cell in SI base units, for a program that sorts; empty where it has no
-  /// number. A column that is absent throughout for one reason becomes a remark.
+  /// number. A column that is absent throughout for one reason becomes a remark. `unrecorded` has those
+  /// remarks again that only say that the run did not record something.
   [[nodiscard]] nlohmann::json view() const;
 
  private:
@@ -100,12 +106,14 @@ class Table {
     bool numeric = false;
     std::optional<Unit> unit{};
     bool spare = false;
+    bool variants = false;
   };
   class Notes;
 
   [[nodiscard]] std::string why_absent(std::size_t column) const;
   [[nodiscard]] bool has_numbers() const;
-  [[nodiscard]] std::vector<bool> columns_worth_showing(std::vector<std::string>& remarks) const;
+  [[nodiscard]] std::vector<bool> columns_worth_showing(std::vector<std::string>& remarks,
+                                                        std::vector<std::string>& unrecorded) const;
   [[nodiscard]] double typical(Unit unit) const;
   [[nodiscard]] std::vector<nlohmann::json> column_cells(std::size_t column, Notes& notes) const;
 

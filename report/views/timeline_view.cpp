@@ -467,7 +467,7 @@ Cell share_cell(std::int64_t part, const OverlapFigures& figures) {
 json table_view(const TimelineSection& section, Anchors& anchors) {
   Table table(anchors.make("timeline overlap"),
               "Overlap of copies and kernels, and what the GPU did, in each traced case");
-  table.text("Variant").text("Problem").numbers("Streams").numbers("Window", Unit::second);
+  table.variants().text("Problem").numbers("Streams").numbers("Window", Unit::second);
   table.numbers("Kernels", Unit::second).numbers("Copies", Unit::second).numbers("Overlap");
   table.numbers("2 or more streams busy").numbers("Kernels running");
   table.numbers("Copying only").numbers("Idle");

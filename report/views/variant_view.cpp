@@ -33,8 +33,7 @@ std::string ending_text(const Sampling& sampling) {
 }
 
 Cell ending_cell(const CaseResult& result) {
-  return result.sampling ? Cell::words(ending_text(*result.sampling), Tone::quiet)
-                         : Cell::missing("not recorded");
+  return result.sampling ? Cell::words(ending_text(*result.sampling), Tone::quiet) : Cell::not_recorded();
 }
 
 bool is_for_gpu(const VariantResult& variant) {

@@ -239,20 +239,14 @@ std::set<std::string, std::less<>> recorded_metrics(const Run& run) {
   return metrics;
 }
 
-/// The catalogue's word for an op with its stages, in the readers' word where all families have one.
-std::string in_their_words(const std::vector<FamilyResult>& families, std::string_view text) {
-  constexpr std::string_view own = "group time";
-  std::string result(text);
-  if (families.empty()) return result;
-  const std::string theirs = families.front().words.time("group_time");
+/// What readers call the time of an op with its stages, where all families have one word for it.
+std::string their_group_time(const std::vector<FamilyResult>& families) {
+  const std::string usual = Words().time("group_time");
+  if (families.empty()) return usual;
+  std::string theirs = families.front().words.time("group_time");
   const bool agreed = std::ranges::all_of(
       families, [&](const FamilyResult& family) { return family.words.time("group_time") == theirs; });
-  if (!agreed) return result;
-  const bool leads = result.starts_with("Group time");
-  if (leads) result.replace(0, own.size(), own);
-  for (std::size_t at = result.find(own); at != std::string::npos; at = result.find(own, at + theirs.size()))
-    result.replace(at, own.size(), theirs);
-  return leads ? format::sentence_case(result) : result;
+  return agreed ? theirs : usual;
 }
 
 /// What a metric is called by the families, each name once.
@@ -279,10 +273,11 @@ std::vector<Term> metrics_explained(const RunAnalysis& analysis) {
   const std::vector<FamilyResult>& families = analysis.families;
   std::vector<Term> terms;
   const auto recorded = recorded_metrics(*analysis.run);
+  const std::string group_time = their_group_time(families);
   for (const Metric& metric : metric_catalogue()) {
     if (!recorded.contains(metric.id)) continue;
-    terms.push_back(
-        {in_their_words(families, names_of(families, metric)), in_their_words(families, metric.meaning)});
+    terms.push_back({names_of(families, metric),
+                     fmt::format(fmt::runtime(metric.meaning), fmt::arg("group_time", group_time))});
   }
   for (const FamilyResult& family : families) {
     for (const QualityInfo& quality : family.info.qualities) {

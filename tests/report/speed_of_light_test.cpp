@@ -248,6 +248,7 @@ TEST(SpeedOfLight, SaysWhatLimitsOccupancyAndWhyWarpsWait) {
   const KernelResult& kernel = analysis.families[0].speed_of_light.kernels[0];
   EXPECT_EQ(kernel.limited_by, (std::vector<std::string>{"registers", "warps"}));
   ASSERT_EQ(kernel.stalls.size(), 2U) << "to be selected is no stall";
+  EXPECT_EQ(kernel.stalls[0].key, "long_scoreboard");
   EXPECT_EQ(kernel.stalls[0].reason, "long scoreboard");
   EXPECT_DOUBLE_EQ(kernel.stalls[1].cycles, 0.5);
 }

@@ -335,13 +335,18 @@ bool BusyPart::is_dram() const {
   return metric == dram_throughput;
 }
 
+bool Stall::harms() const {
+  return key != "not_selected";
+}
+
 std::vector<Stall> stalls_of(const KernelCounters& kernel) {
   constexpr std::string_view label_head = "Stall: ";
   std::vector<Stall> stalls;
   for (const Metric& metric : hardware_metrics()) {
-    if (!metric.label.starts_with(label_head) || metric.label == "Stall: selected") continue;
+    const auto key = stall_of_metric(metric.id);
+    if (!key || key == "selected") continue;
     const Value cycles = kernel.value(metric.id);
-    if (cycles) stalls.push_back({std::string(metric.label.substr(label_head.size())), cycles->median});
+    if (cycles) stalls.push_back({*key, metric.label.substr(label_head.size()), cycles->median});
   }
   std::stable_sort(stalls.begin(), stalls.end(),
                    [](const Stall& a, const Stall& b) { return a.cycles > b.cycles; });

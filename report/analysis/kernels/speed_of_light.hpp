@@ -104,8 +104,12 @@ struct KernelBefore {
 
 /// Why warps waited, in cycles per issued instruction.
 struct Stall {
-  std::string reason;  ///< as the catalogue's label names it: "long scoreboard"
+  std::string_view key;     ///< of the counter: "long_scoreboard"
+  std::string_view reason;  ///< as readers know it: "long scoreboard"
   double cycles = 0;
+
+  /// A warp that was ready and not taken loses nothing.
+  [[nodiscard]] bool harms() const;
 };
 
 /// The largest first.
