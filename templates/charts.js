@@ -353,7 +353,7 @@ function mprof_option(view, theme_name, width) {
 // `width` counts where a legend takes as many lines as it needs.
 function mprof_height(view, width) {
   if (mprof_heights[view.kind]) return mprof_heights[view.kind](view, width);
-  return 84 + mprof_legend_line * mprof_more_legend(view, width) + mprof_row_heights[view.kind] * Math.max(view.rows.length, 1);
+  return 84 + mprof_legend_line * mprof_more_legend(view, width) + (view.row_height || mprof_row_heights[view.kind]) * Math.max(view.rows.length, 1);
 }
 
 // --- Static SVG ------------------------------------------------------------------------------------------------------

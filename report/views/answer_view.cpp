@@ -10,6 +10,7 @@
 #include "report/analysis/standing/synergy.hpp"
 #include "report/text/format.hpp"
 #include "report/views/answer_sentences.hpp"
+#include "report/views/brief_head.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
@@ -248,6 +249,14 @@ Table device_table(const FamilyResult& family, Anchors& anchors) {
   return table;
 }
 
+/// "TF32", where the best computes less precisely than the common baseline must.
+std::string precision_of(const Brief& brief, const Best& best) {
+  const auto leader = std::ranges::find_if(brief.leaders, [&](const Leader& one) {
+    return one.best->op == best.op && one.best->problem == best.problem && one.as_tight != nullptr;
+  });
+  return leader == brief.leaders.end() ? "" : precision_label(leader->precision);
+}
+
 /// The answer at the largest problem, for the cards at the top of the page.
 json highlights(const FamilyResult& family) {
   json cards = json::array();
@@ -260,7 +269,7 @@ json highlights(const FamilyResult& family) {
     const auto leader = std::ranges::find_if(brief.leaders, [&](const Leader& one) {
       return one.best->op == op && one.over && one.best->problem == best.problem;
     });
-    const bool is_common = leader != brief.leaders.end();  // the baseline that all are held against first
+    const bool is_common = leader != brief.leaders.end();  // the baseline that all are compared with first
     const SpeedUp& over = is_common ? leader->over : best.speed_up();
     const std::string baseline = without_problem(best.fastest->baseline);
     const std::string against = is_common ? format::short_id(brief.common->info.id) : baseline;
@@ -268,6 +277,7 @@ json highlights(const FamilyResult& family) {
     cards.push_back({{"what", timed_name(family, op)},
                      {"problem", family.words.problem(best.problem)},
                      {"variant", format::short_id(best.fastest->configuration)},
+                     {"precision", precision_of(brief, best)},
                      {"time", format::quantity(best.time()->median, Unit::second)},
                      {"speed_up", over ? format::times(*over.factor) : ""},
                      {"interval", is_sure ? format::times(over.interval->low, over.interval->high) : ""},

@@ -13,6 +13,7 @@
 #include "report/wording/judgement.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/precision.hpp"
+#include "report/wording/reasons.hpp"
 #include "report/wording/sanitizer.hpp"
 #include "report/wording/why.hpp"
 
@@ -55,36 +56,50 @@ std::string precision_words(const CaseResult& result) {
   return name.empty() ? "" : " in " + name;
 }
 
-/// ", both allowed TF32", ", both held to FP32" or ", both held to 2.0e-3", where there are others with which
-/// they do not compare. A library that may round to TF32 need not do so.
-std::string likeness_words(const RivalStep& step) {
+/// "map/cublas, math=fp32; map/cudnn is tied": what a library was asked for is part of what it took.
+std::string rival_ids(const RivalStep& step) {
+  std::string text = id_of(*step.rival);
+  for (const auto& [name, value] : step.rival->key.parameters) {
+    const std::string given = format::one_line(fmt::format("{}={}", name, value));
+    if (text.find(given) == text.npos) text += ", " + given;
+  }
+  std::vector<std::string> level;
+  for (const CaseResult* other : step.level) level.push_back(id_of(*other));
+  if (!level.empty()) text += fmt::format("; tied with {}", format::list(level));
+  return text;
+}
+
+/// " Both are allowed TF32.", " Both are limited to FP32." or " Both must meet 2.0e-3.", where there are
+/// others with which they do not compare. A library that may round to TF32 need not do so.
+std::string likeness_sentence(const RivalStep& step) {
   if (!step.is_like) return {};
   const std::string name = precision_name(*step.own);
   if (!name.empty() && name == precision_name(*step.rival)) {
     const bool rounds = name != "FP32" && name != "FP64";
-    return fmt::format(", both {} {}", rounds ? "allowed" : "held to", name);
+    return fmt::format(" Both are {} {}.", rounds ? "allowed" : "limited to", name);
   }
   const auto tolerance = tolerance_of(*step.rival, step.op);
-  return tolerance ? fmt::format(", both held to {}", format::scientific(*tolerance)) : "";
+  return tolerance ? fmt::format(" Both must meet {}.", format::scientific(*tolerance)) : "";
 }
 
-/// ", at a looser tolerance (2.0e-3 in TF32, not 1.0e-5): at 1.0e-5 map/exact is 2.78× as fast"; empty where
-/// both must meet one.
-std::string tolerance_words(const RivalStep& step) {
+/// " Its tolerance is looser: 2.0e-3 in TF32, not 1.0e-5; no library was measured at it. At 1.0e-5 map/exact
+/// is 2.78× as fast."; empty where both must meet one.
+std::string tolerance_sentence(const RivalStep& step) {
   const auto own = tolerance_of(*step.own, step.op);
   const auto rival = tolerance_of(*step.rival, step.op);
   if (!own || !rival || *own == *rival) return {};
   std::string text =
-      fmt::format(", at a {} tolerance ({}{}, not {})", *rival < *own ? "looser" : "tighter",
-                  format::scientific(*own), precision_words(*step.own), format::scientific(*rival));
+      fmt::format(" Its tolerance is {}: {}{}, not {}{}.", *rival < *own ? "looser" : "tighter",
+                  format::scientific(*own), precision_words(*step.own), format::scientific(*rival),
+                  is_like(*step.own, *step.rival, step.op) ? "" : "; no library was measured at it");
   if (step.as_tight != nullptr && step.as_tight_speed_up)
-    text += fmt::format(": at {} {} is {} as fast", format::scientific(*rival), id_of(*step.as_tight),
+    text += fmt::format(" At {} {} is {} as fast.", format::scientific(*rival), id_of(*step.as_tight),
                         format::times(*step.as_tight_speed_up.factor));
   return text;
 }
 
-/// "; its ops are 4.4 % of its time, the rest copies and host", where a library is in little of a whole that
-/// is held against it; else empty.
+/// " The ops take 4.4 % of cuBLAS's time, copies and the host the rest.", where a library is in little of a
+/// whole that is compared with it; else empty.
 std::string little_of_the_whole(const RivalStep& step) {
   constexpr double little = 0.5;
   if (!step.op.empty() || !step.rival->total_time) return {};
@@ -95,20 +110,8 @@ std::string little_of_the_whole(const RivalStep& step) {
   }
   const double share = ops / step.rival->total_time->median;
   if (!(share > 0) || share > little) return {};
-  return fmt::format("; its ops are {} of its time, the rest copies and host", format::percent(share));
-}
-
-/// "map/cublas, math=fp32; tied with map/cudnn": what a library was asked for is part of what it took.
-std::string rival_ids(const RivalStep& step) {
-  std::string text = id_of(*step.rival);
-  for (const auto& [name, value] : step.rival->key.parameters) {
-    const std::string given = format::one_line(fmt::format("{}={}", name, value));
-    if (text.find(given) == text.npos) text += ", " + given;
-  }
-  std::vector<std::string> level;
-  for (const CaseResult* other : step.level) level.push_back(id_of(*other));
-  if (!level.empty()) text += fmt::format("; tied with {}", format::list(level));
-  return text + little_of_the_whole(step);
+  return fmt::format(" The ops take {} of {}'s time, copies and the host the rest.", format::percent(share),
+                     format::one_line(step.library));
 }
 
 /// Of all ops, by the trace; nullopt where one of them was not traced.
@@ -121,105 +124,101 @@ std::optional<double> time_of_kernels(const CaseResult& result) {
   return sum;
 }
 
-/// ", by its copies: its kernels take longer (20.4 → 41.6 ms)", where a whole is ahead of a library's
-/// although its kernels are not; else empty.
+/// " Its kernels take longer (20.4 → 41.6 ms), so the gain is outside of them.", where a whole is ahead of a
+/// library's although its kernels are not; else empty.
 std::string despite_kernels(const RivalStep& step) {
   constexpr double longer = 1.05;
   if (!step.op.empty() || step.speed_up.verdict != Verdict::faster) return {};
   const auto own = time_of_kernels(*step.own), rival = time_of_kernels(*step.rival);
   if (!own || !rival || *own < longer * *rival) return {};
-  return fmt::format(", by its copies: its kernels take longer ({})",
+  return fmt::format(" Its kernels take longer ({}), so the gain is outside of them.",
                      format::from_to(*rival, *own, Unit::second));
-}
-
-/// Against the other side of a step: a library where the best is own code, and the other way round.
-/// `tells_tolerance`: nothing else does.
-std::string rival_words(const RivalStep& step, const CaseResult& best, bool tells_tolerance) {
-  const auto is_best = [&](const CaseResult& one) {
-    return &one == &best || one.configuration == best.configuration;
-  };
-  const auto over_rival = [&] {
-    return over_text(step.speed_up, fmt::format("{} ({})", format::one_line(step.library), rival_ids(step))) +
-           likeness_words(step);
-  };
-  if (is_best(*step.own))
-    return step.speed_up
-               ? over_rival() + despite_kernels(step) + (tells_tolerance ? tolerance_words(step) : "")
-               : "";
-  if (!step.over_fastest) return {};
-  const bool has_its_like = step.is_like && step.speed_up && !is_best(*step.rival);
-  return fmt::format("it is {}'s, and the fastest of own code, {}, is {} as fast{}",
-                     format::one_line(step.fastest_library), id_of(*step.own),
-                     format::times(*step.over_fastest.factor), has_its_like ? ", and " + over_rival() : "");
 }
 
 const Value& time_of_step(const CaseResult& result, const std::string& op) {
   return op.empty() ? result.total_time : result.find_op(op)->op_time;
 }
 
-/// "rows 1.2 ms (map/tiled) where cuBLAS takes 2.4 ms (map/cublas), 2.0× as fast"
-std::string rival_text(const FamilyResult& family, const RivalStep& step) {
+/// "oneDNN on the CPU": where the rival runs on another device.
+std::string library_words(const FamilyResult& family, const RivalStep& step) {
+  const VariantResult* const own = family.find_variant(step.own->key.variant);
+  const VariantResult* const rival = family.find_variant(step.rival->key.variant);
+  const std::string name = format::one_line(step.library);
+  const bool is_elsewhere = own != nullptr && rival != nullptr && own->info.device != rival->info.device &&
+                            rival->info.device == "cpu";
+  return is_elsewhere ? name + " on the CPU" : name;
+}
+
+/// "map/tiled is 2.0× as fast as the fastest library, cuBLAS (map/cublas): 1.2 ms where it takes 2.4 ms."
+json rival_line(const FamilyResult& family, const RivalStep& step) {
   const auto time = [&](const CaseResult& result) {
     return format::quantity(time_of_step(result, step.op)->median, Unit::second);
   };
-  const bool told = is_change(step.speed_up.verdict) || step.speed_up.verdict == Verdict::same;
-  return fmt::format(
-             "{} {} ({}) where {} takes {} ({}){}", timed_name(family, step.op), time(*step.own),
-             id_of(*step.own), format::one_line(step.library), time(*step.rival), rival_ids(step),
-             !step.speed_up ? ""
-             : step.speed_up.is_open_by_disturbance()
-                 ? fmt::format(", {} as fast ({})", format::times(*step.speed_up.factor), disturbed_words)
-                 : fmt::format(", {} as fast{}", format::times(*step.speed_up.factor),
-                               told ? "" : " (inconclusive)")) +
-         likeness_words(step) + tolerance_words(step);
+  // Of several kinds the rival is the fastest of its own.
+  const bool is_fastest =
+      !step.is_of_other_kind && step.over_fastest && step.over_fastest.factor == step.speed_up.factor;
+  const std::string rival = fmt::format("{}{} ({})", is_fastest ? "the fastest library, " : "",
+                                        library_words(family, step), rival_ids(step));
+  std::string text = fmt::format("{} is {}: {} where the library takes {}.", id_of(*step.own),
+                                 over_text(step.speed_up, rival), time(*step.own), time(*step.rival));
+  if (!step.speed_up)
+    text = fmt::format("{} takes {}, {} {}.", id_of(*step.own), time(*step.own), rival, time(*step.rival));
+  text +=
+      likeness_sentence(step) + tolerance_sentence(step) + little_of_the_whole(step) + despite_kernels(step);
+  if (!is_fastest && !step.is_of_other_kind && step.over_fastest)
+    text += fmt::format(" It is {} as fast as the fastest library, {}.",
+                        format::times(*step.over_fastest.factor), format::one_line(step.fastest_library));
+  return head_line(fmt::format("{} against libraries", timed_name(family, step.op)), text);
 }
 
-/// " most by long scoreboard"; empty where no reason was counted.
+/// "; the most frequent stall: long scoreboard"; empty where no reason was counted.
 std::string most_often(const KernelCounters& kernel) {
   const std::vector<Stall> stalls = stalls_of(kernel);
-  const auto first =
-      std::ranges::find_if(stalls, [](const Stall& stall) { return stall.reason != "not selected"; });
-  return first == stalls.end() ? "" : " most by " + first->reason;
+  const auto first = std::ranges::find_if(stalls, &Stall::harms);
+  return first == stalls.end() ? "" : fmt::format("; the most frequent stall: {}", first->reason);
 }
 
-/// "bottleneck DRAM 81 %": what holds up the op's longest kernel, as hardware counted it; empty where it did
-/// not.
+/// "DRAM at 81 % of its peak": what holds up the op's longest kernel, as hardware counted it; empty where it
+/// did not.
 std::string kernel_limit(const FamilyResult& family, const Best& best) {
   const OpReadings readings(family, *best.fastest, best.op);
   const KernelCounters* kernel = readings.longest_kernel();
   const auto bottleneck = kernel == nullptr ? std::nullopt : bottleneck_of(*kernel);
   if (!bottleneck) return {};
   const std::string both =
-      fmt::format("multiprocessors {}, caches and memory {}", format::whole_percent(bottleneck->compute),
-                  format::whole_percent(bottleneck->memory));
+      fmt::format("multiprocessors at {}, caches and memory at {} of their peaks",
+                  format::whole_percent(bottleneck->compute), format::whole_percent(bottleneck->memory));
   switch (bottleneck->bound) {
     case Bound::latency:
-      return fmt::format("no unit of its kernel is busy ({}); warps wait{}", both, most_often(*kernel));
+      return fmt::format("latency, with no unit busy: {}{}", both, most_often(*kernel));
     case Bound::balanced:
-      return fmt::format("no single bottleneck ({})", both);
+      return fmt::format("no single bottleneck: {}", both);
     case Bound::compute:
     case Bound::memory:
       break;
   }
-  return "bottleneck " + bound_text(*bottleneck);
+  const BoundWords words = bound_words(*bottleneck);
+  return fmt::format("{} at {} of its peak{}", words.head, words.figures,
+                     words.beside.empty() ? "" : fmt::format(" ({})", words.beside));
 }
 
-/// " tiled: bottleneck DRAM 81 %; 97.2 % of what measured peaks allow (memory)."; empty of a whole, and
-/// where nobody knows.
-std::string nearness_sentence(const FamilyResult& family, const Best& best) {
+/// "97.2 % of the speed that the measured memory bandwidth allows"; empty where nobody knows.
+std::string nearness_text(const OpResult& op) {
+  if (!op.of_possible || is_beyond_measured_peaks(op)) return {};
+  return fmt::format("{} of the speed that the measured {} allows",
+                     format::percent(std::min(1.0, op.of_possible->median / 100)), to_string(*op.limit));
+}
+
+/// "rows (map/tiled): DRAM at 81 % of its peak; 97.2 % of the speed that the measured memory bandwidth
+/// allows."; empty of a whole, and where nobody knows.
+std::string bound_sentence(const FamilyResult& family, const Best& best) {
   const OpResult* op = best.op.empty() ? nullptr : best.fastest->find_op(best.op);
   if (op == nullptr) return {};
-  std::vector<std::string> parts;
-  if (std::string limit = kernel_limit(family, best); !limit.empty()) parts.push_back(std::move(limit));
-  if (op->of_possible && !is_beyond_measured_peaks(*op))
-    parts.push_back(op->of_possible->median > 100
-                        ? fmt::format("as much as measured peaks allow ({})", short_name(*op->limit))
-                        : fmt::format("{} of what measured peaks allow ({})",
-                                      format::percent(op->of_possible->median / 100),
-                                      short_name(*op->limit)));
-  const std::string name = id_of(*best.fastest);
+  std::vector<std::string> parts{kernel_limit(family, best), nearness_text(*op)};
+  std::erase(parts, "");
   return parts.empty() ? ""
-                       : fmt::format(" {}: {}.", name.substr(name.find('/') + 1), fmt::join(parts, "; "));
+                       : fmt::format("{} ({}): {}.", timed_name(family, best.op), id_of(*best.fastest),
+                                     fmt::join(parts, "; "));
 }
 
 /// "FP32, tolerance 1.0e-5"; without the name where nobody says it.
@@ -230,37 +229,44 @@ std::string precision_text(const Precision& precision) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// " Fastest in FP32, tolerance 1.0e-5: map/exact in 337.6 µs, 24.6× as fast as map/baseline, 18.4× as fast
-/// as cuBLAS; 91.9 % of what measured peaks allow.": in the precision of the common baseline.
-std::string tight_sentence(const Brief& brief, const Leader& leader) {
+/// "rows by map/exact in 337.6 µs, 24.6× as fast as map/baseline (95 %: …)": in the precision of the common
+/// baseline.
+std::string tight_text(const FamilyResult& family, const Brief& brief, const Leader& leader) {
   const CaseResult& tight = *leader.as_tight;
   const std::string& op = leader.best->op;
-  std::string text = fmt::format(" Fastest {} {}: {} in {}", leader.tight.format.empty() ? "at" : "in",
-                                 precision_text(leader.tight), id_of(tight),
+  std::string text = fmt::format("{} by {} in {}", timed_name(family, op), id_of(tight),
                                  format::quantity(time_of_step(tight, op)->median, Unit::second));
   if (leader.as_tight_over)
     text += ", " + over_text(leader.as_tight_over, format::short_id(brief.common->info.id));
-  for (const RivalStep& step : brief.rivals) {
-    if (step.op == op && !step.is_of_other_kind && step.as_tight == &tight && step.as_tight_speed_up)
-      text += ", " + over_text(step.as_tight_speed_up, format::one_line(step.library));
+  return text;
+}
+
+/// The fastest in the precision of the common baseline, where the best are less precise: a line for each such
+/// precision.
+json tight_lines(const FamilyResult& family, const Brief& brief) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> lines;
+  for (const Leader& leader : brief.leaders) {
+    if (leader.as_tight == nullptr) continue;
+    const std::string lead =
+        fmt::format("Fastest {} {}", leader.tight.format.empty() ? "at" : "in", precision_text(leader.tight));
+    const auto known = std::ranges::find(lines, lead, &decltype(lines)::value_type::first);
+    auto& texts =
+        known == lines.end() ? lines.emplace_back(lead, std::vector<std::string>{}).second : known->second;
+    texts.push_back(tight_text(family, brief, leader));
   }
-  const OpResult* found = op.empty() ? nullptr : tight.find_op(op);
-  if (found != nullptr && found->of_possible && !is_beyond_measured_peaks(*found))
-    text += fmt::format("; {} of what measured peaks allow",
-                        format::percent(std::min(1.0, found->of_possible->median / 100)));
-  return text + ".";
+  json list = json::array();
+  for (const auto& [lead, texts] : lines)
+    list.push_back(head_line(lead, fmt::format("{}.", fmt::join(texts, "; "))));
+  return list;
 }
 
 json leader_line(const FamilyResult& family, const Brief& brief, const Leader& leader) {
   const Best& best = *leader.best;
   const CaseResult& fastest = *best.fastest;
-  const bool is_looser = leader.as_tight != nullptr;
-  std::vector<std::string> parts{
-      fmt::format("{} in {}{}", id_of(fastest), format::quantity(best.time()->median, Unit::second),
-                  is_looser ? fmt::format(" ({})", precision_text(leader.precision)) : "")};
-  std::vector<std::string> level;
-  for (const CaseResult* other : best.level) level.push_back(id_of(*other));
-  if (!level.empty()) parts.push_back(fmt::format("tied with {}", some_of(std::move(level))));
+  const std::string format = leader.as_tight == nullptr ? "" : precision_label(leader.precision);
+  std::vector<std::string> parts{fmt::format("{} in {}{}", id_of(fastest),
+                                             format::quantity(best.time()->median, Unit::second),
+                                             format.empty() ? "" : fmt::format(" ({})", format))};
   const std::string common = brief.common == nullptr ? "" : brief.common->info.id;
   const bool is_level =
       std::ranges::any_of(best.level, [&](const CaseResult* other) { return other->key.variant == common; });
@@ -271,15 +277,12 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
   } else if (fastest.key.variant == common) {
     parts.emplace_back("the common baseline itself");
   }
-  for (const RivalStep& step : brief.rivals) {
-    if (step.op != best.op || step.is_of_other_kind) continue;
-    if (std::string words = rival_words(step, fastest, !is_looser); !words.empty())
-      parts.push_back(std::move(words));
-  }
+  std::vector<std::string> level;
+  for (const CaseResult* other : best.level) level.push_back(id_of(*other));
+  if (!level.empty()) parts.push_back(fmt::format("tied with {}", some_of(std::move(level))));
   return head_line(
       best.op.empty() ? format::sentence_case(timed_name(family, best.op)) : timed_name(family, best.op),
-      fmt::format("{}.{}{}", fmt::join(parts, ", "), nearness_sentence(family, best),
-                  is_looser ? tight_sentence(brief, leader) : ""));
+      fmt::format("{}.", fmt::join(parts, ", ")));
 }
 
 /// The ops of one case together, of the whole: nullopt where there is one op, or they are no part of it.
@@ -302,29 +305,57 @@ std::optional<json> together_line(const FamilyResult& family, const Brief& brief
 
 // --- What comes next
 
-/// "What bounds it", by the traced execution of the fastest one that has a trace.
-json bound_line(const FamilyResult& family, const BudgetComparison& comparison) {
-  const std::string lead = "What bounds it now";
+/// Why the best are faster than the common baseline: the first reason for each op, by the rules.
+std::optional<json> why_line(const FamilyResult& family, const Brief& brief) {
+  std::vector<std::string> causes;
+  for (const Leader& leader : brief.leaders) {
+    if (!leader.cause) continue;
+    causes.push_back(fmt::format("{}: {}", timed_name(family, leader.best->op),
+                                 short_sentence_of(*leader.cause, family.words)));
+  }
+  if (causes.empty()) return std::nullopt;
+  return head_line(fmt::format("Why, against {}", format::short_id(brief.common->info.id)),
+                   fmt::format("{}", fmt::join(causes, " ")));
+}
+
+/// What bounds the best in each op, by the hardware's counters and the measured peaks.
+std::optional<json> bound_line(const FamilyResult& family, const Brief& brief) {
+  std::vector<std::string> sentences;
+  for (const Leader& leader : brief.leaders) sentences.push_back(bound_sentence(family, *leader.best));
+  std::erase(sentences, "");
+  if (sentences.empty()) return std::nullopt;
+  return head_line("What bounds it", fmt::format("{}", fmt::join(sentences, " ")));
+}
+
+/// Of the traced execution of the fastest one that has a trace.
+json time_line(const FamilyResult& family, const BudgetComparison& comparison) {
+  const std::string lead = "Where the time goes";
   if (comparison.cases.empty())
     return head_line(lead, fmt::format("Not known ({}).", say(comparison.absent)));
   const CaseBudget& best = comparison.cases.back();
   constexpr std::size_t most = 3;
   const std::string name = id_of(*best.result);
+  const Value& timed = best.result->total_time;
   return head_line(
-      lead, fmt::format("In {} ({}, traced) the largest parts are {}.",
-                        comparison.faster == nullptr ? fmt::format("{} of {}", family.words.timed(""), name)
-                                                     : fmt::format("{}, the fastest that was traced", name),
-                        format::quantity(best.budget->seconds(), Unit::second),
-                        format::list(largest_parts(*best.budget, most))));
+      lead,
+      fmt::format("{} ({} traced{}): {}.",
+                  comparison.faster == nullptr
+                      ? format::sentence_case(fmt::format("{} of {}", family.words.timed(""), name))
+                      : fmt::format("{}, the fastest that was traced", name),
+                  format::quantity(best.budget->seconds(), Unit::second),
+                  timed ? fmt::format(", {} untraced", format::quantity(timed->median, Unit::second)) : "",
+                  format::list(largest_parts(*best.budget, most))));
 }
 
-/// " (22 % longer)", where tracing made an execution much longer than the timed one.
+/// ", which took 22 % longer than the timed one", where tracing made an execution much longer.
 std::string longer_traced(const CaseBudget& traced) {
   constexpr double much = 1.1;
   const Value& timed = traced.result->total_time;
   if (!timed || !(timed->median > 0)) return {};
   const double ratio = traced.budget->seconds() / timed->median;
-  return ratio < much ? "" : fmt::format(" ({} longer)", format::whole_percent(100 * (ratio - 1)));
+  return ratio < much ? ""
+                      : fmt::format(", which took {} longer than the timed one",
+                                    format::whole_percent(100 * (ratio - 1)));
 }
 
 /// The parts of its time that could be saved, the largest gain first.
@@ -342,7 +373,8 @@ std::optional<json> next_line(const FamilyResult& family, const BudgetComparison
       gains.push_back(fmt::format("{} ({})", change_text(*one.rule), format::up_to(one.gain)));
   }
   const std::string bound =
-      fmt::format("{} of the traced time{}.", gains.size() > 1 ? "Bounds, each alone," : "A bound",
+      fmt::format("{}, from the traced execution{}.",
+                  gains.size() > 1 ? "Upper bounds, one change at a time" : "An upper bound",
                   longer_traced(comparison.cases.back()));
   return head_line("The next gain", gains.empty() ? "No single part of that time is worth 5\u00a0% or more."
                                                   : fmt::format("{}. {}", fmt::join(gains, ". "), bound));
@@ -423,10 +455,16 @@ json brief_best(const FamilyResult& family, const Brief& brief) {
   return lines;
 }
 
-json brief_outlook(const FamilyResult& family, const PageContext& page) {
+json brief_outlook(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   const BudgetComparison comparison = compare_budgets(family, page.materials->evidence);
-  json lines = json::array({bound_line(family, comparison)});
-  if (auto next = next_line(family, comparison, page)) lines.push_back(*std::move(next));
+  json lines = json::array();
+  const auto add = [&](std::optional<json> line) {
+    if (line) lines.push_back(*std::move(line));
+  };
+  add(why_line(family, brief));
+  add(bound_line(family, brief));
+  lines.push_back(time_line(family, comparison));
+  add(next_line(family, comparison, page));
   return lines;
 }
 
@@ -434,12 +472,10 @@ json brief_right(const FamilyResult& family) {
   return json::array({right_line(family)});
 }
 
-std::string libraries_sentence(const FamilyResult& family, const Brief& brief) {
-  std::vector<std::string> rivals;
-  for (const RivalStep& step : brief.rivals) rivals.push_back(rival_text(family, step));
-  return rivals.empty() ? ""
-                        : fmt::format("Against the libraries {}: {}.", family.words.at(*brief.problem),
-                                      fmt::join(rivals, "; "));
+json brief_details(const FamilyResult& family, const Brief& brief) {
+  json lines = tight_lines(family, brief);
+  for (const RivalStep& step : brief.rivals) lines.push_back(rival_line(family, step));
+  return lines;
 }
 
 json brief_notes(const FamilyResult& family, const Brief& brief) {

@@ -14,17 +14,19 @@ namespace mprof {
 
 // Lines are [{ lead, text }].
 
-/// The best in each op, in the sum of the ops and in the whole.
+/// The headline figures: the best in each op, in the sum of the ops and in the whole.
 [[nodiscard]] nlohmann::json brief_best(const FamilyResult& family, const Brief& brief);
 
-/// What bounds the whole now, and what could be gained next.
-[[nodiscard]] nlohmann::json brief_outlook(const FamilyResult& family, const PageContext& page);
+/// Why the best are faster, what bounds them, where the time of the whole goes, and what could be gained
+/// next.
+[[nodiscard]] nlohmann::json brief_outlook(const FamilyResult& family, const Brief& brief,
+                                           const PageContext& page);
 
 /// Whether outputs are right.
 [[nodiscard]] nlohmann::json brief_right(const FamilyResult& family);
 
-/// The fastest of own code against the fastest of the libraries; empty without one.
-[[nodiscard]] std::string libraries_sentence(const FamilyResult& family, const Brief& brief);
+/// What the headline leaves out: the fastest in the baseline's precision, and own code against libraries.
+[[nodiscard]] nlohmann::json brief_details(const FamilyResult& family, const Brief& brief);
 
 /// [text]: what is worth a line below them.
 [[nodiscard]] nlohmann::json brief_notes(const FamilyResult& family, const Brief& brief);

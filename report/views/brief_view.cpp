@@ -45,20 +45,14 @@ Cell ops_cell(const BriefRow& row) {
   return Cell::bare(derived_value(*row.ops_time));
 }
 
-/// "Op: without allocation and copies (1 is rows, 2 is columns); stage: with them; total: the whole
-/// pipeline. " What an op of a program is, it says itself: "Op 1 is rows, op 2 is columns. "
+/// What the columns of times hold: "rows, columns: op times, without allocation and copies. + copies: with
+/// them. Total: the whole pipeline. " What an op of a program is, it says itself.
 std::string meaning_of_times(const FamilyResult& family) {
-  const bool is_its_own = family.all_are(&VariantInfo::is_program);
+  if (family.all_are(&VariantInfo::is_program)) return "";
   std::vector<std::string> names;
-  for (const OpInfo& op : family.ops)
-    names.push_back(fmt::format("{}{} is {}", is_its_own ? names.empty() ? "Op " : "op " : "",
-                                names.size() + 1, format::short_id(op.name)));
-  const std::string numbers = names.size() > 1 ? fmt::format("{}", fmt::join(names, ", ")) : "";
-  if (is_its_own) return numbers.empty() ? "" : numbers + ". ";
-  return fmt::format("Op: without allocation and copies{}; {}total: the whole {}. ",
-                     numbers.empty() ? "" : " (" + numbers + ")",
-                     family.words.has_group() ? family.words.group() + ": with them; " : "",
-                     family.words.whole());
+  for (const OpInfo& op : family.ops) names.push_back(format::short_id(op.name));
+  return fmt::format("{}: without allocation and copies. {}Total: the whole {}. ", fmt::join(names, ", "),
+                     family.words.has_group() ? "+ copies: with both. " : "", family.words.whole());
 }
 
 bool differ_in_precision(const Brief& brief) {
@@ -71,25 +65,24 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
   const bool has_precisions = differ_in_precision(brief);
   Table table(
       page.anchor(family.id + " brief"),
-      fmt::format("All variants {}, fastest {}first. {}{}Verdict: against the baseline that it names.{}",
-                  family.words.at(*brief.problem), brief.compares_wholes ? "" : "ops ",
-                  brief.compares_wholes ? "" : meaning_of_times(family),
-                  brief.common == nullptr
-                      ? ""
-                      : fmt::format("Over baseline: {}. ", format::one_line(brief.common->info.id)),
-                  has_precisions
-                      ? " Precision: the number format that it is as exact as, or how far it may be off."
-                      : ""));
-  const std::size_t ops = family.ops.size();
-  const auto add_columns = [&](const std::string& head) {
-    for (std::size_t i = 0; i < ops; ++i) table.numbers(numbered(head, i, ops), Unit::second);
+      fmt::format(
+          "All variants {}, fastest {}first. {}{}Verdict: compared with the baseline that it names.{}",
+          family.words.at(*brief.problem), brief.compares_wholes ? "" : "ops ",
+          brief.compares_wholes ? "" : meaning_of_times(family),
+          brief.common == nullptr
+              ? ""
+              : fmt::format("Over baseline: {}. ", format::one_line(brief.common->info.id)),
+          has_precisions ? " Precision: the number format, or the tolerance of the outputs." : ""));
+  const auto add_columns = [&](std::string_view with) {
+    for (const OpInfo& op : family.ops)
+      table.numbers(format::short_id(op.name) + std::string(with), Unit::second);
   };
   table.variants();
   const bool has_ops = !brief.compares_wholes;
-  if (has_ops) add_columns("Op");
-  if (ops > 1 && has_ops) table.numbers("Together", Unit::second);
+  if (has_ops) add_columns("");
+  if (has_ops && family.ops.size() > 1) table.numbers("Sum", Unit::second);
   if (brief.common != nullptr) table.numbers("Over baseline");
-  if (has_ops && family.words.has_group()) add_columns(format::sentence_case(family.words.group()));
+  if (has_ops && family.words.has_group()) add_columns(" + copies");
   table.numbers("Total", Unit::second);
   if (!family.info.qualities.empty()) table.numbers(format::one_line(family.info.qualities.front().label));
   if (has_precisions) table.text("Precision");
@@ -110,7 +103,7 @@ Table standing_table(const FamilyResult& family, const Brief& brief, const PageC
       }
     };
     if (has_ops) add_ops(&OpResult::op_time, true);
-    if (ops > 1 && has_ops) cells.push_back(ops_cell(row));
+    if (has_ops && family.ops.size() > 1) cells.push_back(ops_cell(row));
     if (brief.common != nullptr)
       cells.push_back(row.over       ? Cell::figure(format::times(*row.over)).valued(*row.over)
                       : row.ops_time ? Cell::missing("that op time of the baseline says little")
@@ -155,6 +148,8 @@ json ladder_chart(const FamilyResult& family, const Brief& brief, Anchors& ancho
                        fmt::format("Further right is faster. Logarithmic axis.{}", how_many_are_drawn(all)),
                        "Times as fast (×)"};
   json chart = chart_view("dots", anchors.make(family.id + " ladder"), text);
+  constexpr int row_height = 24;  // pixels: as much of it as can be is on the first screen
+  chart["row_height"] = row_height;
   chart["axis"]["log"] = true;
   chart["axis"]["reference"] = 1;
   chart["alt"] = fmt::format("Chart: {}. The table holds the numbers.", text.title);
@@ -192,7 +187,8 @@ std::string standing_text(const CaseResult& result, const std::string& baseline,
   if (!result.is_baseline)
     return fmt::format("{}{} over {}", text, by_group ? fmt::format(" ({})", words.time("group_time")) : "",
                        format::short_id(baseline.substr(baseline.find('/') + 1)));
-  return figures.empty() ? "a baseline" : "a baseline; of the speed that measured peaks allow: " + text;
+  return figures.empty() ? "a baseline"
+                         : fmt::format("a baseline; reaches {} of the speed that measured peaks allow", text);
 }
 
 /// "rows: Fewer instructions." Which op is said where there are several.
@@ -260,9 +256,9 @@ json brief_view(const FamilyResult& family, const PageContext& page) {
           {"has_winners", !family.has_one_configuration()},
           {"at", family.words.at(*brief.problem)},
           {"best", brief_best(family, brief)},
-          {"outlook", brief_outlook(family, page)},
+          {"outlook", brief_outlook(family, brief, page)},
           {"right", brief_right(family)},
-          {"libraries", libraries_sentence(family, brief)},
+          {"details", brief_details(family, brief)},
           {"notes", brief_notes(family, brief)},
           {"table", standing_table(family, brief, page).view()},
           {"chart", chart["rows"].size() > 1 ? page.plan->place(std::move(chart)) : json(false)},

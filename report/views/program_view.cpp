@@ -28,7 +28,7 @@ constexpr double s_per_ns = 1e-9;
 json card(std::string_view what, std::string_view of, const std::string& figure, const std::string& text) {
   return {{"what", what},     {"problem", of},  {"variant", ""},    {"time", figure},
           {"speed_up", ""},   {"interval", ""}, {"no_verdict", ""}, {"baseline", ""},
-          {"standing", text}, {"over_own", ""}, {"everywhere", ""}};
+          {"standing", text}, {"over_own", ""}, {"everywhere", ""}, {"precision", ""}};
 }
 
 json cards_of(const ProgramPicture& picture) {

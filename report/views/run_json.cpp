@@ -87,8 +87,7 @@ nlohmann::json brief_lines(const FamilyResult& family, const PageContext& page) 
   const bool is_program = !program.is_boolean();
   if (is_program) append(lines, program["lines"]);
   if (const nlohmann::json brief = brief_view(family, page); !brief.is_boolean()) {
-    for (const char* part : {"best", "outlook", "right"}) append(lines, brief[part]);
-    if (brief["libraries"] != "") lines.push_back({{"lead", "Libraries"}, {"text", brief["libraries"]}});
+    for (const char* part : {"best", "outlook", "right", "details"}) append(lines, brief[part]);
     append(lines, brief["notes"], "Note");
   }
   for (const ImportAnswer& one : import_answers(family, page.materials->evidence, is_program))

@@ -41,7 +41,7 @@ struct Page {
 /// The answer first: the best variant for each op and problem.
 [[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
 
-/// The brief of a family: { at, best, outlook, right: [{ lead, text }], libraries, notes: [text], table,
+/// The brief of a family: { at, best, outlook, right, details: [{ lead, text }], notes: [text], table,
 /// chart or false, lines: [{ id, anchor, text, cause }] }; false where nothing was measured.
 [[nodiscard]] nlohmann::json brief_view(const FamilyResult& family, const PageContext& page);
 

@@ -182,8 +182,8 @@ std::vector<GlossaryRow> glossary(const RunAnalysis& analysis) {
       {.term = "Device time, host time",
        .applies_to = AppliesTo::times,
        .meaning =
-           "Device times are taken by the GPU's clock, such as op times on a GPU. Host times are taken by "
-           "the host's clock, such as total times."},
+           "Device times come from timestamps of the GPU, such as op times on a GPU. Host times come from "
+           "the host's timer, such as total times."},
       {.term = "Scaling",
        .applies_to = AppliesTo::several,
        .meaning = "What an op does a second at the smallest and at the largest problem. 1× says that its "

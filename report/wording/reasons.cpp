@@ -68,11 +68,11 @@ constexpr std::array all_reason_words{std::to_array<ReasonWords>({
     {.rule = "issue_rate_higher",
      .sentence = "Instructions are issued faster: {} of the 4 that a multiprocessor can issue in a cycle; SM "
                  "throughput {}.",
-     .in_short = "Instructions are issued faster: {}."},
+     .in_short = "More instructions are issued in a cycle: {} of the 4 that a multiprocessor can."},
     {.rule = "issue_rate_lower",
      .sentence =
          "Instructions are issued more slowly: {} of the 4 that a multiprocessor can issue in a cycle.",
-     .in_short = "Instructions are issued more slowly: {}."},
+     .in_short = "Fewer instructions are issued in a cycle: {} of the 4 that a multiprocessor can."},
     {.rule = "sm_clock_higher",
      .sentence = "The GPU's clock was higher (the power that a kernel draws can move it): {}."},
     {.rule = "sm_clock_lower",

@@ -206,8 +206,8 @@ describe('folding', () => {
 });
 
 describe('a phone of 390 pixels', () => {
-  for (const [name, heads] of [[whole, ['Variant', 'Op 1 (ms)', 'Op 2 (ms)', 'Together (ms)']],
-                               ['two_families/milestone.html', ['Variant', 'Op 1', 'Op 2', 'Together']]]) {
+  for (const [name, heads] of [[whole, ['Variant', 'layer1 (ms)', 'layer2 (ms)', 'Sum (ms)']],
+                               ['two_families/milestone.html', ['Variant', 'layer1', 'layer2', 'Sum']]]) {
     test(`shows each variant of ${name} with its three numbers, and says that there is more`, () =>
       with_page(name, { viewport: { width: 390, height: 844 } }, async page => {
         assert.ok(await overflow(page) <= 0, 'the page does not scroll sideways');

@@ -629,7 +629,7 @@ TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
   EXPECT_FALSE(says(analysis, Severity::caution, "rounds of fewer than 3 samples"));
   EXPECT_TRUE(says_one_by_one(analysis, "of the samples lie beyond Tukey's outer fences"));
   EXPECT_TRUE(says(analysis, Severity::caution,
-                   "Samples of a round are not always alike; none was dropped: 2 of 2 times have a step, "
+                   "Samples of a round are not always alike (none was dropped): 2 of 2 times have a step, "
                    "1 of 84 drifts or swings and 1 of 84 has more than 5\u00a0% of the samples far out."));
 
   Measurement& long_enough = total_time_of(run.cases[3]);

@@ -746,6 +746,10 @@ std::span<const Rule> rules() {
   return table;
 }
 
+bool is_symptom(const Rule& rule) {
+  return rule.strength.metric == "issue_rate";
+}
+
 bool is_factor_of_time(const Rule& rule) {
   constexpr std::array<std::string_view, 7> factors{
       instructions, "issue_rate",  "sm_clock", "instructions", "cycles_per_instruction",

@@ -96,6 +96,10 @@ struct Rule {
 /// All rules, causes before mechanisms before symptoms: of equally strong ones the first comes first.
 [[nodiscard]] std::span<const Rule> rules();
 
+/// Whether what the rule measures is an effect of other changes, as the issue rate is of waiting and of idle
+/// multiprocessors: a cause says more.
+[[nodiscard]] bool is_symptom(const Rule& rule);
+
 /// Whether a time is a product with what the rule is measured by: instructions, cycles for each, clock,
 /// cores. Such a factor cannot be contradicted.
 [[nodiscard]] bool is_factor_of_time(const Rule& rule);

@@ -70,7 +70,17 @@ const Explanation* telling(const VariantResult& variant, const std::vector<Expla
   return found;
 }
 
-/// That of the larger change first.
+/// The strongest reason; but a cause that is strong enough is told before a symptom.
+const Reason& first_reason(const Explanation& one) {
+  constexpr double strong = 0.05;  // of the whole change
+  const double change = std::abs(std::log(*one.speed_up.factor));
+  const auto cause = std::ranges::find_if(one.reasons, [&](const Reason& reason) {
+    return !reason.refuted_by && !is_symptom(*reason.rule) && reason.strength >= strong * change;
+  });
+  return cause == one.reasons.end() ? one.reasons.front() : *cause;
+}
+
+/// Of the larger change first.
 std::vector<FirstCause> first_causes(const FamilyResult& family, const VariantResult& variant) {
   const Explanations explanations = explain(family, variant);
   std::vector<const Explanation*> found;
@@ -80,7 +90,7 @@ std::vector<FirstCause> first_causes(const FamilyResult& family, const VariantRe
   std::ranges::stable_sort(found, std::greater{},
                            [](const Explanation* one) { return std::abs(std::log(*one->speed_up.factor)); });
   std::vector<FirstCause> causes;
-  for (const Explanation* one : found) causes.push_back({one->op, one->reasons.front()});
+  for (const Explanation* one : found) causes.push_back({one->op, first_reason(*one)});
   return causes;
 }
 
@@ -164,6 +174,16 @@ Precision precision_of(const FamilyResult& family, const CaseResult* common, con
   return precision;
 }
 
+/// Why the op is faster than in the common baseline.
+std::optional<Reason> cause_over(const FamilyResult& family, const CaseResult& common, const Best& best,
+                                 const SpeedUp& over) {
+  if (best.op.empty() || over.verdict != Verdict::faster) return std::nullopt;
+  const Explanation one =
+      explain_change({&family, &common}, {&family, best.fastest}, best.op, "op_time", over);
+  if (one.reasons.empty()) return std::nullopt;
+  return first_reason(one);
+}
+
 std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief,
                                const std::vector<MeasuredPoint>& points) {
   std::vector<Leader> leaders;
@@ -179,6 +199,7 @@ std::vector<Leader> leaders_of(const FamilyResult& family, const Brief& brief,
       leader.over = no_speed_up(Because::is_common_baseline);
     } else if (before != nullptr && after != nullptr) {
       leader.over = judge(*before, *after);
+      if (leader.over) leader.cause = cause_over(family, *common, best, leader.over);
     }
     const auto tolerance = common == nullptr ? std::nullopt : tolerance_of(*common, best.op);
     if (tolerance && tolerance_of(*best.fastest, best.op).value_or(0) > *tolerance) {

@@ -40,8 +40,8 @@ struct BriefRow {
   /// little.
   std::optional<double> ops_time{};
   std::optional<double> over{};  ///< how many times as fast its ops together are as the common baseline's
-  /// The strongest reason, by the rules, of the op whose time changed most against its own baseline, and of
-  /// the one that changed most the other way, if one did.
+  /// The first reason, by the rules, of the op whose time changed most against its own baseline, and of the
+  /// one that changed most the other way, if one did.
   std::vector<FirstCause> causes{};
   Precision precision{};
 };
@@ -88,6 +88,8 @@ struct Leader {
   const CaseResult* as_tight = nullptr;
   SpeedUp as_tight_over{};  ///< over the common baseline; absent where that is it
   Precision tight{};        ///< of that one
+  std::optional<Reason>
+      cause{};  ///< of an op that is faster than the common baseline's: the first by the rules
 };
 
 struct Brief {
