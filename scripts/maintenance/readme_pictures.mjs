@@ -36,7 +36,7 @@ export function top_of_brief() {
   const lines = readFileSync(join(sample, 'brief.md'), 'utf8').split('\n');
   const start = lines.findIndex(line => line.startsWith('| Variant ')), end = lines.findIndex((line, i) => i > start && line === '');
   const [head, , ...rows] = lines.slice(start, end).map(cells_of);
-  const columns = ['Variant', 'Op 1 (ms)', 'Op 2 (ms)', 'Over baseline', 'Total (ms)', 'Accuracy'].map(name => head.indexOf(name));
+  const columns = ['Variant', 'layer1 (ms)', 'layer2 (ms)', 'Over baseline', 'Total (ms)', 'Accuracy'].map(name => head.indexOf(name));
   if (columns.includes(-1)) throw new Error(`the table of ${sample}/brief.md has the columns ${head.join(', ')}`);
   const total = row => Number(row[columns[4]].replaceAll(',', '')), quickest = rows.reduce((a, b) => (total(b) < total(a) ? b : a));
   const shown = rows.filter((row, i) => i < 3 || row === quickest || ['cudnn', 'baseline'].includes(row[0]));
