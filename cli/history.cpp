@@ -11,7 +11,6 @@
 #include "cli/terminal.hpp"
 #include "model/run_file.hpp"
 #include "report/page/history_page.hpp"
-#include "runner/result_directory.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -27,9 +26,9 @@ std::vector<RecordedRun> read_runs(const std::vector<std::string>& directories) 
       throw Error(
           ExitCode::usage,
           fmt::format("{} was given twice: a history would take it for two runs. Name it once.", directory));
-    std::error_code error;
-    if (directories.size() > 1 && std::filesystem::exists(directory, error) && !holds_a_run(directory)) {
-      fmt::print(stderr, "Left out: {} (it is no run: it has no run.json).\n", directory);
+    // A shell puts files in place of results/* as well. A folder that is no run may be a mistake.
+    if (std::error_code error; std::filesystem::is_regular_file(directory, error)) {
+      fmt::print(stderr, "Left out: {} is a file, and a run is a folder.\n", directory);
       continue;
     }
     runs.push_back(recorded_run(read_run(directory), directory));

@@ -97,6 +97,14 @@ test("runs of two machines are told apart", (t) => {
   assert.match(err, /Another 9000/);
 });
 
+test("a file among the folders, as of results/*, is left out and named", (t) => {
+  const runs = four_runs(t), file = join(temporary(t), "README.md");
+  writeFileSync(file, "");
+  const { code, err } = mprof(["history", ...runs, file]);
+  assert.equal(code, 0, err);
+  assert.match(err, /Left out: .*README\.md is a file/);
+});
+
 test("what cannot be told is refused with what is wrong", (t) => {
   const runs = four_runs(t), other = temporary(t);
   for (const [args, message] of [
