@@ -103,7 +103,7 @@ def fabricate(path, steps, layers, microseconds=15):
     names = [(LAUNCH, "cudaLaunchKernel_v7000"), (MALLOC, "cudaMalloc_v3020"), (WAIT, "cudaStreamSynchronize_v3020")]
     for k in range(KERNELS):
         names += [(10 + k, f"void layer{k}<float, {k}>(float const*, float*, int)"), (50 + k, f"layer{k}"),
-                  (90 + k, f"_Z6layer{k}IfLi{k}EEvPKfPfi")]
+                  (90 + k, f"_Z{len(f'layer{k}')}layer{k}IfLi{k}EEvPKfPfi")]
     tables = {"StringIds": names, "CUPTI_ACTIVITY_KIND_KERNEL": training.kernels, "CUPTI_ACTIVITY_KIND_RUNTIME": training.calls,
               "NVTX_EVENTS": training.ranges, "CUDA_GPU_MEMORY_USAGE_EVENTS": training.memory}
     for table, rows in tables.items():
