@@ -62,10 +62,12 @@ void derive_from_trace(Run& run, const trace::Trace& trace) {
     PassResult* const traced = find_pass(subject, Pass::trace);
     const auto index = indices.find(subject.id);
     if (traced == nullptr || !has_trace(*traced) || index == indices.end()) continue;
-    std::vector<Measurement> rows = trace_metrics(trace, index->second, subject.ops);
-    rows.push_back(trace_overhead(subject, rows));
     const VariantInfo* const variant = find_variant(run, subject.key.variant);
-    if (variant != nullptr && (variant->is_imported() || variant->is_program())) {
+    const bool is_program = variant != nullptr && (variant->is_imported() || variant->is_program());
+    std::vector<Measurement> rows =
+        trace_metrics(trace, index->second, subject.ops, is_program ? kernels_of_program : kernels_with_rows);
+    rows.push_back(trace_overhead(subject, rows));
+    if (is_program) {
       for (Measurement& row : launch_times(trace, index->second, subject.ops)) rows.push_back(std::move(row));
       for (Measurement& row : step_times(trace, index->second)) rows.push_back(std::move(row));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,13 +33,22 @@ struct OpKernel {
 [[nodiscard]] std::vector<OpKernel> kernels_of_op(const trace::Trace& trace, trace::CaseIndex index,
                                                   std::string_view op);
 
+/// So many kernels of an op get rows of their own, the ones that took the longest: a record stays readable.
+constexpr std::size_t kernels_with_rows = 8;
+
+/// So many of a program and of an imported profile: two of them are compared by what both have rows of, and a
+/// kernel that became fast must still have one.
+constexpr std::size_t kernels_of_program = 1000;
+
 /// What the trace says of a case: the rows "from the trace" of the metric catalogue, one sample each. Per op:
 /// GPU time, copies, calls, overlap, and what the GPU did while the op's stages ran. Per kernel of an op: its
-/// time. Of the case: the records that are missing.
+/// time, of the `most_kernels` longest ones. Of the case: the records that are missing.
 [[nodiscard]] std::vector<Measurement> trace_metrics(const trace::Trace& trace, trace::CaseIndex index,
-                                                     std::span<const OpInfo> ops);
+                                                     std::span<const OpInfo> ops,
+                                                     std::size_t most_kernels = kernels_with_rows);
 
-/// How long the launches of the op's longest kernels ran in a trace: rows of `launch_time`.
+/// How long the launches of the op's `kernels_of_program` longest kernels ran in a trace: rows of
+/// `launch_time`.
 [[nodiscard]] std::vector<Measurement> launch_times(const trace::Trace& trace, trace::CaseIndex index,
                                                     std::span<const OpInfo> ops);
 

@@ -21,9 +21,6 @@ namespace {
 
 using namespace trace;
 
-/// So many kernels of an op get rows of their own, those that took the longest: a record stays readable.
-constexpr std::size_t kernels_with_rows = 8;
-
 double seconds(std::int64_t nanoseconds) {
   return 1e-9 * static_cast<double>(nanoseconds);
 }
@@ -116,13 +113,14 @@ Way way_of(TransferKind kind) {
   return trace::is_into_device(kind) ? Way::in : trace::is_out_of_device(kind) ? Way::out : Way::other;
 }
 
-/// Those of an op that get rows of their own, by their first starts.
-std::vector<OpKernel> longest_kernels(const Trace& trace, trace::CaseIndex index, std::string_view op) {
+/// The `most` kernels of an op that took the longest, by their first starts.
+std::vector<OpKernel> longest_kernels(const Trace& trace, trace::CaseIndex index, std::string_view op,
+                                      std::size_t most) {
   std::vector<OpKernel> kernels = kernels_of_op(trace, index, op);
   std::vector<std::size_t> longest(kernels.size());
   std::iota(longest.begin(), longest.end(), std::size_t{0});
   std::ranges::stable_sort(longest, {}, [&](std::size_t i) { return -kernels[i].time; });
-  longest.resize(std::min(longest.size(), kernels_with_rows));
+  longest.resize(std::min(longest.size(), most));
   std::ranges::sort(longest);
   std::vector<OpKernel> chosen;
   for (const std::size_t i : longest) chosen.push_back(std::move(kernels[i]));
@@ -174,8 +172,8 @@ class QueueEdges {
 /// The rows of one op.
 class OpMetrics {
  public:
-  OpMetrics(const CaseRows& rows, const Activity& activity, std::string op)
-      : case_(rows), activity_(activity), op_(std::move(op)) {
+  OpMetrics(const CaseRows& rows, const Activity& activity, std::string op, std::size_t most_kernels)
+      : case_(rows), activity_(activity), op_(std::move(op)), most_kernels_(most_kernels) {
     for (const Place& place : case_.trace.places) is_here_.push_back(place.op == op_);
   }
 
@@ -253,7 +251,7 @@ class OpMetrics {
   /// Rows for each distinct kernel, under the name that the counters pass gives it as well. Its launch
   /// configurations are in trace.sqlite.
   void add_each_kernel() {
-    for (const OpKernel& kernel : longest_kernels(case_.trace, case_.index, op_)) {
+    for (const OpKernel& kernel : longest_kernels(case_.trace, case_.index, op_, most_kernels_)) {
       add("kernel_time", seconds(kernel.time));
       rows_.back().kernel = kernel.name;
       add("kernel_instances", static_cast<double>(kernel.launches.size()));
@@ -365,6 +363,7 @@ class OpMetrics {
   const CaseRows& case_;
   const Activity& activity_;
   std::string op_;
+  std::size_t most_kernels_;
   std::vector<bool> is_here_;  ///< by place
   std::vector<Measurement> rows_;
 };
@@ -446,10 +445,13 @@ std::vector<OpKernel> kernels_of_op(const Trace& trace, trace::CaseIndex index, 
 
 std::vector<Measurement> launch_times(const Trace& trace, trace::CaseIndex index,
                                       std::span<const OpInfo> ops) {
-  constexpr std::size_t most = 1000;
+  constexpr std::size_t most_of_kernel = 1000, least_of_kernel = 50, most_of_op = 200'000;
   std::vector<Measurement> rows;
   for (const OpInfo& op : ops) {
-    for (const OpKernel& kernel : longest_kernels(trace, index, op.name)) {
+    const std::vector<OpKernel> kernels = longest_kernels(trace, index, op.name, kernels_of_program);
+    const std::size_t most =
+        std::clamp(most_of_op / std::max<std::size_t>(kernels.size(), 1), least_of_kernel, most_of_kernel);
+    for (const OpKernel& kernel : kernels) {
       Measurement& of_kernel = rows.emplace_back(Measurement{.metric = "launch_time", .op = op.name});
       of_kernel.kernel = kernel.name;
       const std::size_t launches = kernel.launches.size(), kept = std::min(launches, most);
@@ -462,14 +464,15 @@ std::vector<Measurement> launch_times(const Trace& trace, trace::CaseIndex index
 }
 
 std::vector<Measurement> trace_metrics(const Trace& trace, trace::CaseIndex index,
-                                       std::span<const OpInfo> ops) {
+                                       std::span<const OpInfo> ops, std::size_t most_kernels) {
   const CaseRows of_the_case(trace, index);
   const Activity activity(of_the_case);
   std::vector<Measurement> rows;
   const MemoryUse memory(of_the_case);
   for (const OpInfo& op : ops) {
     rows.push_back(memory.of(op.name));
-    for (Measurement& r : OpMetrics(of_the_case, activity, op.name).rows()) rows.push_back(std::move(r));
+    for (Measurement& r : OpMetrics(of_the_case, activity, op.name, most_kernels).rows())
+      rows.push_back(std::move(r));
   }
   rows.push_back(memory.of(""));
   const Counts& counts = of_the_case.info.counts;

@@ -51,7 +51,14 @@ Cell more_rounds_cell(const SpeedUp& speed_up) {
 
 using Cases = std::vector<const CaseComparison*>;
 
-Table times_table(const Comparison& comparison, const Cases& cases) {
+/// Whether a time of a trace hardly differs: a profile has hundreds of them.
+bool is_about_alike(const Comparison& comparison, const TimeComparison& time) {
+  return is_traced(time) && time.ratio && !is_change(time.speed_up.verdict) &&
+         std::max(*time.ratio, 1 / *time.ratio) - 1 < comparison.thresholds.of(*time.a, *time.b);
+}
+
+/// `all`: also the times of traces that hardly differ.
+Table times_table(const Comparison& comparison, const Cases& cases, bool all) {
   Table table("times", "Times, A to B");
   table.text("Case").text("Time").numbers("A", Unit::second).numbers("B", Unit::second).numbers("Change");
   table.numbers("Speed-up").spare().text("Verdict");  // the change says it as well
@@ -62,6 +69,7 @@ Table times_table(const Comparison& comparison, const Cases& cases) {
   if (wants_rounds) table.numbers("More rounds").spare();
   for (const CaseComparison* c : cases) {
     for (const TimeComparison& time : c->times) {
+      if (!all && is_about_alike(comparison, time)) continue;
       const Cell change = time.ratio ? Cell::figure(format::signed_percent(*time.ratio - 1))
                                            .with(tone_of(time.speed_up.verdict))
                                            .valued(*time.ratio)
@@ -335,8 +343,8 @@ json regressions_view(const Comparison& comparison, std::size_t most) {
 }
 
 /// Tables in the order of the page, without the empty ones: what is wrong first.
-json tables_view(const Comparison& comparison, const Cases& cases) {
-  std::vector<Table> all{status_table(comparison), times_table(comparison, cases)};
+json tables_view(const Comparison& comparison, const Cases& cases, bool all_times) {
+  std::vector<Table> all{status_table(comparison), times_table(comparison, cases, all_times)};
   for (auto& [label, table] : quality_tables(comparison)) all.push_back(std::move(table));
   all.push_back(verification_table(comparison));
   all.push_back(figures_table(comparison, cases));
@@ -345,6 +353,19 @@ json tables_view(const Comparison& comparison, const Cases& cases) {
     if (!table.empty()) tables.push_back(table.view());
   }
   return tables;
+}
+
+/// Of the times of traces that the table lacks.
+std::string alike_sentence(const Comparison& comparison, const Cases& cases) {
+  std::size_t alike = 0;
+  for (const CaseComparison* c : cases) {
+    alike += static_cast<std::size_t>(std::ranges::count_if(
+        c->times, [&](const TimeComparison& time) { return is_about_alike(comparison, time); }));
+  }
+  if (alike == 0) return {};
+  return fmt::format("{} of traces changed by less than {}, and {} left out: --all shows {}.",
+                     format::plural(alike, "time"), threshold_text(comparison.thresholds.device),
+                     alike == 1 ? "is" : "are", alike == 1 ? "it" : "them");
 }
 
 std::string left_out_sentence(std::size_t left_out, Importance least) {
@@ -385,7 +406,11 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
   const auto changed = static_cast<std::size_t>(
       std::ranges::count_if(shown, [](const CaseComparison* c) { return !c->ops.empty(); }));
   const json changes = changes_view(comparison, std::min(changed, scope.most_told));
-  const json programs = program_changes_view(comparison, scope.least == Importance::unchanged);
+  const bool all = scope.least == Importance::unchanged;
+  std::string missing = left_out_sentence(static_cast<std::size_t>(left_out), scope.least);
+  if (const std::string alike = all ? "" : alike_sentence(comparison, shown); !alike.empty())
+    missing += (missing.empty() ? "" : " ") + alike;
+  const json programs = program_changes_view(comparison, all);
   return {
       {"title", fmt::format("{} against {}", format::one_line(comparison.b.name),
                             format::one_line(comparison.a.name))},
@@ -407,8 +432,8 @@ json comparison_view(const Comparison& comparison, const ComparisonScope& scope)
       {"regressions", regressions_view(comparison, scope.most_cases)},
       {"has_regressions", comparison.regression()},
       {"undecided", undecided_view(comparison, scope.most_cases)},
-      {"tables", tables_view(comparison, shown)},
-      {"left_out", left_out_sentence(static_cast<std::size_t>(left_out), scope.least)},
+      {"tables", tables_view(comparison, shown, all)},
+      {"left_out", std::move(missing)},
       {"more", more_sentence(wanted - shown.size())},
       {"changes", changes},
       {"has_changes", !changes.empty()},

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,38 +31,28 @@ struct TopKernel {
   std::optional<double> share{};
 };
 
-const Measurement* traced_row(const PassResult& trace, std::string_view metric, const std::string& op,
-                              const std::string& kernel) {
-  const auto row = std::ranges::find_if(trace.measurements, [&](const Measurement& m) {
-    return m.metric == metric && m.op == op && m.kernel == kernel && !m.samples.empty();
-  });
-  return row == trace.measurements.end() ? nullptr : &*row;
-}
-
-/// The time in which an op's kernels ran, or the sum of their times where that is longer: on several GPUs or
-/// streams they run beside each other. 0: not known.
-double time_of_all(const PassResult& trace, const std::string& op) {
-  const Measurement* const busy = traced_row(trace, "gpu_time", op, "");
-  double sum = 0;
-  for (const Measurement& m : trace.measurements) {
-    if (m.metric == "kernel_time" && m.op == op && !m.kernel.empty() && !m.samples.empty())
-      sum += m.samples.front();
-  }
-  return busy == nullptr ? 0 : std::max(sum, busy->samples.front());
-}
-
 std::vector<TopKernel> traced_kernels(const CaseResult& result) {
   const PassResult* const trace = find_pass(*result.source, Pass::trace);
   std::vector<TopKernel> kernels;
   if (trace == nullptr) return kernels;
+  std::map<std::pair<std::string_view, std::string_view>, double> launches;  // by op and kernel
+  std::map<std::string_view, double> busy, sums;                             // s, by op
+  for (const Measurement& m : trace->measurements) {
+    if (m.samples.empty()) continue;
+    if (m.metric == "gpu_time" && m.kernel.empty()) busy.emplace(m.op, m.samples.front());
+    if (m.kernel.empty()) continue;
+    if (m.metric == "kernel_time") sums[m.op] += m.samples.front();
+    if (m.metric == "kernel_instances") launches.emplace(std::pair(m.op, m.kernel), m.samples.front());
+  }
   for (const Measurement& m : trace->measurements) {
     if (m.metric != "kernel_time" || m.kernel.empty() || m.samples.empty()) continue;
-    const Measurement* const launches = traced_row(*trace, "kernel_instances", m.op, m.kernel);
-    const double all = time_of_all(*trace, m.op);
+    const auto counted = launches.find({m.op, m.kernel});
+    // On several GPUs or streams kernels run beside each other: their sum is longer than the op's GPU time.
+    const double all = busy.contains(m.op) ? std::max(sums.at(m.op), busy.at(m.op)) : 0;
     kernels.push_back({.op = m.op,
                        .name = m.kernel,
                        .time = m.samples.front(),
-                       .launches = launches == nullptr ? 0 : launches->samples.front(),
+                       .launches = counted == launches.end() ? 0 : counted->second,
                        .share = all > 0 ? std::optional(m.samples.front() / all) : std::nullopt});
   }
   return kernels;

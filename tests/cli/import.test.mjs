@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs that are made of files of other tools, as a user makes and reads them.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -48,6 +49,32 @@ test("an imported run is a run: its record is valid, and report, compare and exp
   const evidence = readFileSync(join(out, "evidence.md"), "utf8");
   assert.match(evidence, /tile +\| +99\.2\s%/);
   assert.match(evidence, /Nsight Compute counted the kernels/);
+});
+
+test("of two imports the kernel that became fast is shown, and what is alike only with --all", (t) => {
+  const directory = temporary(t), layers = 40, ops = 10;
+  const run = (name, ...layer) => {
+    const file = join(directory, `${name}.sqlite`), out = join(directory, name);
+    const made = spawnSync("python3", [join(source, "tests", "support", "fabricated_export.py"), file, "20000", ...layer]);
+    if (made.status !== 0) return null;
+    const { code, err } = mprof(["import", "--nsys", file, "--out", out]);
+    assert.equal(code, 0, err);
+    return out;
+  };
+  const before = run("before");
+  if (before === null) return t.skip("needs Python 3 with sqlite3");
+  // It is the longest kernel of most ops before, and the shortest one after.
+  const after = run("after", "37");
+  const text = mprof(["compare", before, after]).out;
+  const launches = (of) => of.split("\n").filter((line) => line.includes("a launch of "));
+  const faster = launches(text).filter((line) => /a launch of layer37 in step \d.* -50\.0 %.* 2\.00× +faster$/.test(line));
+  assert.equal(faster.length, ops, text);
+  assert.equal(launches(text).length, ops, text);
+  const alike = (layers - 1) * ops;
+  assert.match(text, new RegExp(`${alike} times of traces changed by less than 1 %, and are left out: --all shows them\\.`));
+  const all = mprof(["compare", before, after, "--all"]).out;
+  assert.equal(launches(all).length, layers * ops);
+  assert.doesNotMatch(all, /left out: --all/);
 });
 
 test("two imports are compared by what both have", (t) => {

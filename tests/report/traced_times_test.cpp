@@ -69,6 +69,38 @@ TEST(TracedTimes, CountsThatDifferAreFigures) {
   EXPECT_NE(comparison_view(comparison, {}).dump().find("\"figures\""), std::string::npos);
 }
 
+/// The profile with a second kernel, of which a launch runs so long, and all launches so long together.
+Run with_kernel(Run run, double launch, double time) {
+  std::vector<Measurement>& rows = run.cases[0].passes[0].measurements;
+  rows.push_back({.metric = "launch_time", .op = "step", .samples = {launch}});
+  rows.push_back({.metric = "kernel_time", .op = "step", .samples = {time}});
+  rows[rows.size() - 1].kernel = rows[rows.size() - 2].kernel = "helper";
+  Measurement gemm{.metric = "kernel_time", .op = "step", .samples = {1 - time}};
+  gemm.kernel = "gemm";
+  rows.push_back(gemm);
+  return run;
+}
+
+TEST(TracedTimes, AKernelIsComparedWhereItIsSomethingOfItsOpOnOneSide) {
+  const mprof::Run p = profile("p", 1e-3);
+  const Comparison gone = compare(with_kernel(p, 1e-3, 0.2), with_kernel(p, 1e-6, 0.0002), {});
+  ASSERT_EQ(gone.cases[0].times.size(), 3U) << "it became fast";
+  EXPECT_EQ(gone.cases[0].times[2].kernel, "helper");
+  const Comparison short_ones = compare(with_kernel(p, 1e-5, 0.002), with_kernel(p, 1e-6, 0.0002), {});
+  EXPECT_EQ(short_ones.cases[0].times.size(), 2U);
+}
+
+TEST(TracedTimes, WhatHardlyDiffersIsLeftOutOfTheTableButWithAll) {
+  const Comparison comparison = compare(profile("p", 1.000e-3), profile("p", 1.001e-3), {});
+  const nlohmann::json view = comparison_view(comparison, {}),
+                       all = comparison_view(comparison, {Importance::unchanged});
+  EXPECT_EQ(view["left_out"],
+            "2 times of traces changed by less than 1 %, and are left out: --all shows them.");
+  EXPECT_EQ(view["tables"].dump().find("a launch of gemm"), std::string::npos);
+  EXPECT_EQ(all["left_out"], "");
+  EXPECT_NE(all["tables"].dump().find("a launch of gemm"), std::string::npos);
+}
+
 TEST(TracedTimes, ProgramsThatAreCalledAfterTheirFilesAreOne) {
   const Comparison comparison = compare(profile("before", 1e-3), profile("after", 2e-3), {});
   ASSERT_EQ(comparison.cases.size(), 1U);

@@ -16,7 +16,7 @@
 namespace mprof {
 namespace {
 
-constexpr std::string_view gpu_time = "gpu_time", launch_time = "launch_time",
+constexpr std::string_view gpu_time = "gpu_time", launch_time = "launch_time", kernel_time = "kernel_time",
                            counted_time = "gpu__time_duration.sum";
 
 /// Of an op; and of a kernel those of `launch_time`'s.
@@ -44,14 +44,17 @@ TracedRows rows_of(const Case& c) {
   return rows;
 }
 
-/// As one process that was measured once, of which nothing but what is assumed is known.
+/// As one process that was measured once: what is assumed between two of them, and what its own samples say.
+/// The degrees of freedom of the sum are Satterthwaite's.
 Value as_one_execution(const Measurement& row) {
-  constexpr double degrees_of_freedom = 4;  // as everywhere: no better known than from five processes
+  constexpr double assumed_dof = 4;  // as everywhere: no better known than from five processes
+  constexpr double assumed = assumed_between_profiles * assumed_between_profiles;
   Measurement once = row;
   once.rounds.clear();
   once.clock = ClockSource::device;
-  once.between = {assumed_between_profiles * assumed_between_profiles + variance_of_median(once.samples),
-                  degrees_of_freedom};
+  const double own = variance_of_median(once.samples), sum = assumed + own;
+  const double own_part = own > 0 ? own * own / static_cast<double>(once.samples.size() - 1) : 0;
+  once.between = {sum, sum * sum / (assumed * assumed / assumed_dof + own_part)};
   return value_of(once);
 }
 
@@ -63,6 +66,30 @@ TimeComparison traced_time(const Measurement& a, const Measurement& b) {
           .ratio = {},
           .speed_up = {},
           .kernel = a.kernel};
+}
+
+/// Which part of its op's kernel time each kernel takes, by op and kernel.
+using Shares = std::map<std::pair<std::string_view, std::string_view>, double>;
+
+Shares shares_of(const TracedRows& rows) {
+  std::map<std::string_view, double> of_op;
+  Shares shares;
+  for (const auto& [key, row] : rows) {
+    const auto& [metric, op, kernel] = key;
+    if (metric != kernel_time) continue;
+    of_op[op] += row->samples.front();
+    shares.emplace(std::pair(op, kernel), row->samples.front());
+  }
+  for (auto& [place, time] : shares) time /= of_op.at(place.first);
+  return shares;
+}
+
+/// Whether a change of the kernel shows in its op: of hundreds of short ones each would make it harder to be
+/// sure of the others.
+bool counts_in(const Shares& shares, const Measurement& of_kernel) {
+  constexpr double least = 0.005;
+  const auto share = shares.find({of_kernel.op, of_kernel.kernel});
+  return share == shares.end() || share->second >= least;
 }
 
 bool has_op(const Case& c, const std::string& op) {
@@ -91,6 +118,7 @@ std::vector<TimeComparison> traced_times(const Case& a, const Case& b) {
     if (has_op(b, op.name)) ops.emplace(op.name, ops.size());
   }
   const TracedRows in_b = rows_of(b);
+  const Shares before = shares_of(rows_of(a)), after = shares_of(in_b);
   using Place = std::pair<std::size_t, std::ptrdiff_t>;  // of the op, of the metric
   std::vector<std::pair<Place, TimeComparison>> placed;
   for (const PassResult& pass : a.passes) {
@@ -101,6 +129,7 @@ std::vector<TimeComparison> traced_times(const Case& a, const Case& b) {
       if (op == ops.end() || metric == metrics.end() || m.samples.empty() || other == in_b.end()) continue;
       // What was counted of a kernel that was traced, too, is a figure beside it.
       if (*metric == counted_time && in_b.contains({launch_time, m.op, m.kernel})) continue;
+      if (!m.kernel.empty() && !counts_in(before, m) && !counts_in(after, m)) continue;
       placed.emplace_back(Place(op->second, metric - metrics.begin()), traced_time(m, *other->second));
     }
   }

@@ -26,9 +26,10 @@ struct TracedFigure {
 
 [[nodiscard]] bool are_compared_by_traces(const Case& a, const Case& b);
 
-/// Of each op that both have: its GPU time, and how long each launch of its longest kernels ran, by the trace
-/// or else as counted. One execution on each side is all that there is, so that a change counts only where it
-/// exceeds what is assumed between two of them.
+/// Of each op that both have: its GPU time, and how long each launch of its kernels ran, by the trace or else
+/// as counted. Kernels that take less than 0.5 % of the op's kernel time on both sides are left out. One
+/// execution on each side is all that there is, so that a change counts only where it exceeds what is assumed
+/// between two of them.
 [[nodiscard]] std::vector<TimeComparison> traced_times(const Case& a, const Case& b);
 
 /// In the order of A.
