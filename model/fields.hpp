@@ -147,6 +147,8 @@ void fields(Archive& a, S& s) {
   a.field("never_written", s.never_written);
   a.optional_field("checksum", s.checksum);
   a.optional_field("finding", s.finding);
+  a.optional_field("precision", s.precision);
+  a.optional_field("declared_precision", s.declared_precision);
 }
 
 template <class Archive, Fields<Stopping> S>

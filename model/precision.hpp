@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "model/run.hpp"
+
 /// How exact an output is that is right in a number format, by the tolerance that it meets.
 namespace mprof {
 
@@ -27,6 +29,17 @@ inline constexpr FormatTolerance bfloat{"bf16", 1.6e-2};
   }
   return std::nullopt;
 }
+
+/// The number format in which an output is verified: the declared one, or else the lower one that was found
+/// or that its tolerance stands for, such as "fp16/tf32". Empty: it must meet its family's own tolerance.
+[[nodiscard]] inline std::string_view number_format(const Verification& verification) {
+  if (!verification.declared_precision.empty()) return verification.declared_precision;
+  if (!verification.precision.empty()) return verification.precision;
+  return format_of_tolerance(verification.tolerance).value_or("");
+}
+
+/// Whether two of number_format() may be one: "fp16" and "fp16/tf32" may. Empty stands for FP32.
+[[nodiscard]] bool may_be_one_format(std::string_view a, std::string_view b);
 
 /// The precisions that a user can declare.
 inline constexpr std::array<std::string_view, 4> precisions{"fp32", "tf32", "bf16", "fp16"};

@@ -175,6 +175,10 @@ struct Verification {
   /// not all of it was compared (docs/formats/run-record.md).
   std::string checksum{};
   std::string finding{};  ///< empty when passed; otherwise a sentence
+  /// The lower number format that explains the error of each element: "fp16/tf32", "fp16/bf16" or "bf16";
+  /// empty: none was found or needed.
+  std::string precision{};
+  std::string declared_precision{};  ///< of model/precision.hpp's `precisions`; empty: none was declared
   bool operator==(const Verification&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -10,11 +11,13 @@
 #include <mutex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/common/fingerprint.hpp"
 #include "kernels/common/parallel.hpp"
 #include "kernels/common/poison.hpp"
 #include "kernels/common/random.hpp"
+#include "model/precision.hpp"
 
 namespace mprof {
 namespace {
@@ -228,7 +231,8 @@ Verification judge(const Findings& found, const OutputToVerify& comparison, std:
           .elements = elements,
           .non_finite = found.non_finite.count,
           .never_written = found.never_written.count,
-          .finding = finding};
+          .finding = finding,
+          .declared_precision = comparison.precision};
 }
 
 /// The blocks that are compared: block `of(index)` for each index below `count`.
@@ -267,6 +271,34 @@ Findings compare_with_reference(const OutputToVerify& output, const Blocks& bloc
   });
 }
 
+/// "; in FP16 or BF16 an output may be so far off: --precision fp16 or bf16 declares that". `precisions`: the
+/// formats that would do.
+std::string declaring(std::span<const std::string_view> formats) {
+  std::vector<std::string> names;
+  for (const std::string_view format : formats) {
+    std::string name(format);
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    names.push_back(std::move(name));
+  }
+  return fmt::format("; in {} an output may be so far off: --precision {} declares that",
+                     fmt::join(names, " or "), fmt::join(formats, " or "));
+}
+
+/// What a user could declare to make an output right that misses its tolerance; empty: nothing would.
+std::string declaration_hint(const Findings& found, const OutputToVerify& output, const Blocks& blocks) {
+  std::vector<std::string_view> formats;
+  for (const std::string_view precision : precisions) {
+    if (precision == output.precision || (output.precision.empty() && !output.may_declare)) continue;
+    const auto explains = [&](const Arithmetic& one) {
+      if (found.relative_l2 > one.tolerance) return false;
+      return output.may_declare || (output.magnitudes && beyond(one, output, blocks).count == 0);
+    };
+    if (std::ranges::any_of(arithmetics_of(precision), explains)) formats.push_back(precision);
+  }
+  return formats.empty() ? std::string() : declaring(formats);
+}
+
 /// As an output is judged; where it does not meet its tolerance, by what the lower arithmetics allow in these
 /// blocks. `elements`: of all that was compared.
 Verification judge_in_all(const Findings& found, const OutputToVerify& output, const Blocks& blocks,
@@ -283,13 +315,14 @@ Verification judge_in_all(const Findings& found, const OutputToVerify& output, c
     if (further.count == 0) {
       judged.passed = true;
       judged.tolerance = arithmetic.tolerance;
+      judged.precision = format_of_tolerance(arithmetic.tolerance).value_or("");
       judged.finding.clear();
       return judged;
     }
     beyond_words = fmt::format("; no lower precision explains it: {}",
                                describe(further, "are further off than it allows", output));
   }
-  judged.finding += beyond_words;
+  judged.finding += beyond_words + declaration_hint(found, output, blocks);
   return judged;
 }
 
@@ -346,6 +379,7 @@ OutputToVerify in_precision(OutputToVerify output, const std::optional<std::stri
   if (output.magnitudes) return output;
   // Nothing says how large the products are: a tolerance must do, and only where the user asks for it.
   if (!precision->empty()) output.tolerance = loosest_tolerance(output);
+  output.may_declare = precision->empty();
   output.lower.clear();
   return output;
 }

@@ -30,6 +30,9 @@ struct OutputToVerify {
   std::string precision{};  ///< that was declared; empty: none was
   /// In what else an output may be right that does not meet `tolerance`, the tightest first.
   std::vector<Arithmetic> lower{};
+  /// None was declared, and nothing says how large the products are: a declared precision would make these
+  /// right by their tolerance.
+  bool may_declare = false;
   /// What block `block` should hold, in double precision. Called from several threads.
   std::function<std::vector<double>(std::size_t block)> reference{};
   /// Where the element of this index of `output` is: "[image 3, map 0, row 4, column 4]".

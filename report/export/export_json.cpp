@@ -63,7 +63,9 @@ ordered_json verification_json(const std::optional<Verification>& verified) {
           {"elements", verified->elements},
           {"non_finite", verified->non_finite},
           {"never_written", verified->never_written},
-          {"finding", text_or_null(verified->finding)}};
+          {"finding", text_or_null(verified->finding)},
+          {"precision", text_or_null(verified->precision)},
+          {"declared_precision", text_or_null(verified->declared_precision)}};
 }
 
 ordered_json op_json(const OpResult& op) {

@@ -114,6 +114,16 @@ std::string_view verification_of_case(const CaseResult& result) {
   return any ? "passed" : "not verified";
 }
 
+/// Of the op with the largest relative error; empty where nothing was verified.
+std::string precision_of_case(const CaseResult& result, std::string Verification::*member) {
+  const Verification* worst = nullptr;
+  for (const OpResult& op : result.ops) {
+    if (op.verification && (worst == nullptr || op.verification->relative_l2 > worst->relative_l2))
+      worst = &*op.verification;
+  }
+  return worst == nullptr ? std::string() : worst->*member;
+}
+
 /// The qualities of all families of the run, each metric once.
 std::vector<std::string> quality_metrics(const ExportScope& scope) {
   std::vector<std::string> metrics;
@@ -197,6 +207,14 @@ CsvColumns<CaseRow> cases_columns(const std::vector<std::string>& axes,
            [](auto& table, auto& row) { table.text(row.result->baseline); }},
           {"verification", "`passed`, `failed` or `not verified`, of all ops together",
            [](auto& table, auto& row) { table.text(verification_of_case(*row.result)); }},
+          {"precision", "the [number format](#opscsv-a-row-for-each-op-of-each-case) of its least exact op",
+           [](auto& table, auto& row) {
+             table.text(precision_of_case(*row.result, &Verification::precision));
+           }},
+          {"declared_precision", "what `--precision` said; empty: nothing",
+           [](auto& table, auto& row) {
+             table.text(precision_of_case(*row.result, &Verification::declared_precision));
+           }},
       });
   append(columns,
          value_columns<CaseRow>(heads_of("total_time"), "time of one execution from input to output",
@@ -222,6 +240,10 @@ struct OpRow {
   const OpResult* op = nullptr;
   SpeedUp gpu_speed_up{};
 };
+
+constexpr std::string_view precision_meaning =
+    "the lower number format that explains the error of each element: `fp16/tf32`, `fp16/bf16` or `bf16`; "
+    "empty: none was needed or found";
 
 /// A member of an op's verification; empty where the output was not verified.
 template <class Member>
@@ -288,6 +310,9 @@ CsvColumns<OpRow> ops_columns(const std::vector<std::string>& axes) {
           verification_column("never_written", "number of elements that the variant left as they were",
                               &Verification::never_written),
           verification_column("finding", "what was wrong, in a sentence", &Verification::finding),
+          verification_column("precision", precision_meaning, &Verification::precision),
+          verification_column("declared_precision", "what `--precision` said; empty: nothing",
+                              &Verification::declared_precision),
       });
   return columns;
 }

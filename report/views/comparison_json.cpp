@@ -34,6 +34,9 @@ ordered_json time_json(const TimeComparison& time) {
                       {"incomparable", time.is_incomparable},
                       {"reason", say(time.speed_up.reason, of_runs)}};
   if (!time.kernel.empty()) row["kernel"] = time.kernel;
+  if (!time.has_like_formats)
+    row["precisions"] = {{"a", time.format_a.empty() ? "fp32" : time.format_a},
+                         {"b", time.format_b.empty() ? "fp32" : time.format_b}};
   return row;
 }
 
@@ -86,9 +89,17 @@ ordered_json op_json(const Words& words, const OpChange& op) {
           {"kernels", kernels}};
 }
 
+ordered_json named_or_null(const std::string& name) {
+  return name.empty() ? ordered_json(nullptr) : ordered_json(name);
+}
+
 ordered_json verification_json(const VerificationComparison& changed) {
   const auto side = [](const Verification& verification) {
-    return ordered_json{{"passed", verification.passed}, {"relative_l2", verification.relative_l2}};
+    return ordered_json{{"passed", verification.passed},
+                        {"relative_l2", verification.relative_l2},
+                        {"tolerance", verification.tolerance},
+                        {"precision", named_or_null(verification.precision)},
+                        {"declared_precision", named_or_null(verification.declared_precision)}};
   };
   return {
       {"op", changed.op}, {"a", side(changed.a)}, {"b", side(changed.b)}, {"tolerance", changed.b.tolerance}};

@@ -31,7 +31,7 @@ Cell verdict_cell(const TimeComparison& time) {
   const std::string despite = despite_text(speed_up);
   // By the bound, and the rounds that are missing.
   const bool is_told = speed_up.more_rounds || speed_up.reason.because == Because::processes_vary;
-  return Cell::words(verdict_text(speed_up), tone_of(speed_up.verdict))
+  return Cell::words(verdict_text(speed_up) + unlike_formats(time), tone_of(speed_up.verdict))
       .noted(is_told            ? std::string()
              : !despite.empty() ? despite
                                 : say(speed_up.reason, of_runs));
@@ -146,10 +146,8 @@ Cell error_cell(const Verification& verification) {
 /// "2.0e-3"; "1.0e-5 → 2.0e-3, right in FP16 or TF32" where the two runs were not verified alike.
 Cell tolerance_cell(const Verification& a, const Verification& b) {
   std::string text = format::scientific(b.tolerance);
-  if (a.tolerance != b.tolerance) {
-    text = fmt::format("{} → {}", format::scientific(a.tolerance), text);
-    if (const std::string right = right_in(b); !right.empty()) text += ", " + right;
-  }
+  if (a.tolerance != b.tolerance) text = fmt::format("{} → {}", format::scientific(a.tolerance), text);
+  if (const std::string right = right_in(b); !right.empty() && right != right_in(a)) text += ", " + right;
   return Cell::figure(text).valued(b.tolerance);
 }
 
@@ -237,8 +235,19 @@ std::string verdict_sentence(const Comparison& comparison) {
     return std::ranges::any_of(
         c.times, [](const TimeComparison& time) { return time.speed_up.no_change_above.has_value(); });
   });
-  return fmt::format("Of the times in {}, B against A: {}{}.", format::plural(timed, "common case"),
-                     format::list(parts), is_bounded ? " (≤: the data exclude a larger change)" : "");
+  std::size_t unlike = 0;
+  for (const CaseComparison& c : comparison.cases) {
+    unlike += static_cast<std::size_t>(std::ranges::count_if(c.times, [](const TimeComparison& time) {
+      return !time.has_like_formats && !time.is_incomparable && is_change(time.speed_up.verdict);
+    }));
+  }
+  const std::string formats =
+      unlike == 0 ? std::string()
+                  : fmt::format(" {} of the faster and slower times {} A and B in different number formats.",
+                                format::count(unlike), unlike == 1 ? "compares" : "compare");
+  return fmt::format("Of the times in {}, B against A: {}{}.{}", format::plural(timed, "common case"),
+                     format::list(parts), is_bounded ? " (≤: the data exclude a larger change)" : "",
+                     formats);
 }
 
 /// "4 of 8 times are undecided, the largest by +268.5 % (map/mine@1000, map: other processes used the CPUs)";

@@ -102,7 +102,8 @@ std::string verified_sentence(const FamilyResult& family, const VariantResult& v
       "In this run {} of {} passed; the largest relative L2 error of {} is {}, the tolerance {}.", sum.passed,
       format::plural(sum.outputs, "verification"), family.words.an_item(),
       format::scientific(sum.worst->relative_l2),
-      format::scientific(sum.worst->tolerance) + (right.empty() ? "" : ": " + right));
+      format::scientific(sum.worst->tolerance) +
+          (right.empty() ? "" : ": " + right + declare_hint(*sum.worst)));
 }
 
 /// The qualities at the largest problem, beside its baseline's.

@@ -5,6 +5,7 @@
 
 #include "report/text/format.hpp"
 #include "report/wording/judgement.hpp"
+#include "report/wording/precision.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -61,8 +62,8 @@ std::string regression_text(const Words& words, const CaseComparison& c, const R
     case Worse::slower: {
       const TimeComparison& time = c.times.at(regression.which);
       const std::string despite = despite_text(time.speed_up);
-      return fmt::format("{} slower by {}{}", named_time(words, time), format::percent(*time.ratio - 1),
-                         despite.empty() ? "" : fmt::format(" ({})", despite));
+      return fmt::format("{} slower by {}{}{}", named_time(words, time), format::percent(*time.ratio - 1),
+                         unlike_formats(time), despite.empty() ? "" : fmt::format(" ({})", despite));
     }
     case Worse::inconclusive: {
       return "inconclusive: " + undecided_text(words, c.times.at(regression.which));

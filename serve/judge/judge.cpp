@@ -367,6 +367,8 @@ class Judging {
     judgement_.outputs = result.verification.size();
     for (const Verification& v : result.verification) {
       judgement_.elements += v.elements;
+      if (v.relative_l2 >= judgement_.relative_error) judgement_.precision = v.precision;
+      judgement_.declared_precision = v.declared_precision;
       judgement_.max_error = std::max(judgement_.max_error, v.max_error);
       judgement_.relative_error = std::max(judgement_.relative_error, v.relative_l2);
       judgement_.tolerance = std::max(judgement_.tolerance, v.tolerance);

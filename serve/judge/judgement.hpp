@@ -126,6 +126,8 @@ struct Judgement {
   bool is_clearly_slower = false;  ///< a quick round was enough
   std::size_t outputs = 0;         ///< that were compared by this process
   double max_error = 0, relative_error = 0, tolerance = 0;
+  /// Of the least exact output: as Verification has them.
+  std::string precision{}, declared_precision{};
   std::uint64_t elements = 0;
   std::vector<std::string> checks{};  ///< that it passed
   std::vector<Suspicion> suspicions{};

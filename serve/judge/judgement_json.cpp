@@ -107,6 +107,8 @@ Json correct_json(const Judgement& judgement) {
           {"relative_error", compared(judgement.relative_error)},
           {"tolerance", compared(judgement.tolerance)},
           {"precision", lower ? Json(*lower) : Json(nullptr)},
+          {"declared_precision",
+           judgement.declared_precision.empty() ? Json(nullptr) : Json(judgement.declared_precision)},
           {"checks", judgement.checks}};
 }
 
@@ -301,10 +303,14 @@ Json judgement_json(const Judgement& judgement, std::size_t most_bytes) {
   return json;
 }
 
-/// "right", or "right in FP16 or TF32, not in FP32".
+/// "right", "right in FP16 or TF32, not in FP32", or "right in FP16, as declared".
 std::string how_right(const Judgement& judgement) {
-  const std::string lower = right_in({.passed = true, .tolerance = judgement.tolerance});
-  return lower.empty() ? "right" : lower + ", not in FP32";
+  const std::string lower = right_in({.passed = true,
+                                      .tolerance = judgement.tolerance,
+                                      .precision = judgement.precision,
+                                      .declared_precision = judgement.declared_precision});
+  if (lower.empty()) return "right";
+  return lower + (judgement.declared_precision.empty() ? ", not in FP32" : ", as declared");
 }
 
 std::string judgement_answer(const Judgement& judgement) {

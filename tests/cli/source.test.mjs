@@ -427,6 +427,8 @@ test("what is right to a lower precision is right in it, and compared as such", 
   assert.deepEqual(of("single").verification.map((v) => v.tolerance), [1e-5, 1e-5]);
   assert.deepEqual(of("half").verification.map((v) => [v.passed, v.tolerance]), [[true, 2e-3], [true, 2e-3]]);
   assert.ok(of("half").verification.every((v) => v.relative_l2 > 1e-5 && v.relative_l2 < 1e-3));
+  assert.deepEqual(of("half").verification.map((v) => [v.precision, v.declared_precision]), [["fp16/tf32", undefined], ["fp16/tf32", undefined]]);
+  assert.match(out, /--precision fp16 or tf32 declares which/);
   assert.equal(of("off").status, "wrong");
   assert.match(of("off").reason, /above the tolerance of 1e-05/);
   assert.match(out, /right in FP16 or TF32: relative L2 error .*e-4 \(layer1\), tolerance 2\.0e-3/);
@@ -444,10 +446,13 @@ test("what is right to a lower precision is right in it, and compared as such", 
   assert.deepEqual(half.run.cases.map((c) => c.id), ["conv/cpu_naive@2", "conv/half@2"]);
   assert.equal(half.run.cases[1].parameters.precision, "fp16");
   assert.ok(status(half.run, "conv/half").verification.every((v) => v.tolerance === 2e-3));
+  assert.ok(status(half.run, "conv/half").verification.every((v) => v.declared_precision === "fp16" && v.precision === "fp16/tf32"));
+  assert.match(half.out, /right in FP16: relative/);
   assert.equal(run("run", "--resume", "--out", "b", "--rounds", "2").code, 0);
   const single = declared("fp32", "c");
   assert.equal(single.code, 3);
   assert.equal(status(single.run, "conv/half").status, "wrong");
+  assert.match(status(single.run, "conv/half").reason, /--precision tf32 or bf16 or fp16 declares that/);
   assert.match(declared("half", "d").err, /--precision half: there is no such precision\. Use one of fp32, tf32, bf16, fp16/);
   assert.match(run("run", "--precision", "fp16", "--all").err, /--precision needs --source/);
 });

@@ -17,12 +17,14 @@
 #include "kernels/conv/lenet/lenet.hpp"
 #include "kernels/conv/lenet/variant.hpp"
 #include "kernels/conv/lenet/verification.hpp"
+#include "model/precision.hpp"
 #include "tests/kernels/support.hpp"
 
 namespace mprof::conv {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// To nearest even at `bits` bits of a mantissa, and no finer than `step`.
 float rounded(float value, int bits, float step) {
@@ -184,10 +186,44 @@ TEST(LowerPrecision, IsWhatTheUserDeclares) {
       const Verification found = layer.verified(output, precision);
       EXPECT_TRUE(found.passed) << found.finding;
       EXPECT_EQ(found.tolerance, 2e-3);
+      EXPECT_EQ(found.declared_precision, precision);
+      EXPECT_EQ(found.precision, output == half ? "fp16/tf32" : "") << "FP32 explains the other one";
     }
   }
   EXPECT_TRUE(layer.verified(single, "fp32").passed);
   EXPECT_FALSE(layer.verified(layer.output({.factor = to_bf16}), "tf32").passed);
+}
+
+TEST(LowerPrecision, IsInTheRecord) {
+  const Sampled layer(layers[0].shape(1));
+  EXPECT_EQ(layer.verified(layer.output({})).precision, "");
+  const Verification half = layer.verified(layer.output({.factor = to_half}));
+  EXPECT_EQ(half.precision, "fp16/tf32");
+  EXPECT_EQ(half.declared_precision, "");
+  const Verification brain = layer.verified(layer.output({.factor = to_bf16}));
+  EXPECT_GT(brain.tolerance, half.tolerance);
+  EXPECT_EQ(brain.precision, format_of_tolerance(brain.tolerance));
+}
+
+/// Only a declaration that helps is proposed.
+TEST(LowerPrecision, AWrongOutputSaysWhatToDeclare) {
+  const Sampled layer(layers[0].shape(1));
+  const std::vector<float> half = layer.output({.factor = to_half});
+  EXPECT_THAT(layer.verified(half, "fp32").finding,
+              HasSubstr("--precision tf32 or bf16 or fp16 declares that"));
+  std::vector<float> wrong = half;
+  wrong[wrong.size() / 2] += 0.1F * *std::ranges::max_element(half);
+  EXPECT_THAT(layer.verified(wrong, "fp32").finding, Not(HasSubstr("--precision")));
+  EXPECT_THAT(layer.verified(wrong).finding, Not(HasSubstr("--precision")));
+  // A family that does not say how large its products are.
+  OutputToVerify output = to_verify("op", layer.shape, layer.input, layer.mask, half, 1e-5);
+  output.magnitudes = {};
+  const Verification near = verify(in_precision(output, ""));
+  EXPECT_FALSE(near.passed);
+  EXPECT_THAT(near.finding, HasSubstr("--precision tf32 or bf16 or fp16 declares that"));
+  const Verification declared = verify(in_precision(output, "fp16"));
+  EXPECT_TRUE(declared.passed);
+  EXPECT_EQ(declared.declared_precision, "fp16");
 }
 
 /// What was right in FP32 must stay so; what was right in FP16 may differ within it.

@@ -695,6 +695,28 @@ TEST(Compare, ErrorsThatChangedAreTold) {
   EXPECT_FALSE(compare(a, b, {}).regression()) << "within the tolerance it is no regression";
 }
 
+TEST(Compare, ATimeInAnotherNumberFormatIsNotPlainlyFaster) {
+  mprof::Run a = samples::healthy(), b = a;
+  for (const char* metric : {"op_time", "group_time"})
+    samples::set_samples(
+        b.cases[0], metric, "layer1",
+        samples::around(0.5 * median(find_measurement(a.cases[0], metric, "layer1")->samples)));
+  EXPECT_EQ(render_comparison(compare(a, b, {}), "text").find("FP32"), std::string::npos);
+  Verification& verification = samples::timing(b.cases[0]).verification[0];
+  verification.precision = "fp16/tf32";
+  verification.declared_precision = "fp16";
+  const Comparison comparison = compare(a, b, {});
+  const std::string text = render_comparison(comparison, "text");
+  EXPECT_NE(text.find("faster, in FP16 against FP32"), std::string::npos) << text;
+  EXPECT_NE(text.find("A and B in different number formats."), std::string::npos) << text;
+  const std::string as_json = render_comparison(comparison, "json");
+  EXPECT_NE(as_json.find("\"precisions\""), std::string::npos);
+  EXPECT_NE(as_json.find("\"declared_precision\": \"fp16\""), std::string::npos);
+  // What was found in A may be what is declared in B.
+  samples::timing(a.cases[0]).verification[0].precision = "fp16/tf32";
+  EXPECT_EQ(render_comparison(compare(a, b, {}), "text").find("against FP"), std::string::npos);
+}
+
 /// A GPU case whose op has one kernel, counted.
 mprof::Run counted(double time, double registers, const std::string& kernel = "tiled") {
   mprof::Run run = samples::empty_run();

@@ -48,6 +48,10 @@ struct TimeComparison {
   /// It was not compared, for conditions that it depends on differ: as `speed_up.reason` says.
   bool is_incomparable = false;
   std::string kernel{};  ///< of a launch_time
+  /// False where the outputs are right in different number formats, of which the next two are one:
+  /// number_format() of model/precision.hpp.
+  bool has_like_formats = true;
+  std::string format_a{}, format_b{};
 };
 
 /// A quality of a case on both sides.

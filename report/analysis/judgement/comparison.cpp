@@ -11,6 +11,7 @@
 
 #include "model/case_file.hpp"
 #include "model/derive/derive.hpp"
+#include "model/precision.hpp"
 #include "model/rounds.hpp"
 #include "report/analysis/judgement/compare.hpp"
 #include "report/analysis/judgement/in_turns.hpp"
@@ -121,6 +122,7 @@ Importance importance_of(const CaseComparison& c) {
 bool has_changed(const Verification& a, const Verification& b) {
   constexpr double noticeable_ratio = 2;
   if (a.passed != b.passed || a.tolerance != b.tolerance) return true;
+  if (!may_be_one_format(number_format(a), number_format(b))) return true;
   return std::max(a.relative_l2, b.relative_l2) > noticeable_ratio * std::min(a.relative_l2, b.relative_l2);
 }
 
@@ -133,6 +135,25 @@ std::vector<VerificationComparison> verifications_of(const Case& a, const Case& 
       changed.push_back({op.name, *before, *after});
   }
   return changed;
+}
+
+/// Marks the times of ops whose outputs are right in different number formats; a time of the whole case by
+/// the first of its ops that are.
+void mark_formats(std::vector<TimeComparison>& times, const Case& a, const Case& b) {
+  for (TimeComparison& time : times) {
+    for (const OpInfo& op : a.ops) {
+      if (!time.op.empty() && time.op != op.name) continue;
+      const Verification* const before = find_verification(a, op.name);
+      const Verification* const after = find_verification(b, op.name);
+      if (before == nullptr || after == nullptr ||
+          may_be_one_format(number_format(*before), number_format(*after)))
+        continue;
+      time.has_like_formats = false;
+      time.format_a = number_format(*before);
+      time.format_b = number_format(*after);
+      break;
+    }
+  }
 }
 
 CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) {
@@ -149,6 +170,7 @@ CaseComparison compared(const Case& a, const Case& b, const FamilyInfo* family) 
     result.times = by_traces ? traced_times(a, b) : times_of(a, b);
     if (by_traces) result.figures = traced_figures(a, b);
     add_step_time(result.times, a, b);
+    mark_formats(result.times, a, b);
   }
   result.verifications = verifications_of(a, b);
   if (family != nullptr) {
