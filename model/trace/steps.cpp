@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "model/trace/launched_work.hpp"
@@ -137,19 +138,23 @@ bool is_regular(std::span<const std::size_t> places) {
 /// of the GPU's work.
 std::optional<Cycle> launch_cycle(const trace::Trace& trace, trace::LaunchedWorks& works) {
   constexpr double most = 0.5;
+  using Repeated = std::tuple<std::uint32_t, std::int64_t, trace::NameIndex>;  // GPU, process, kernel
   struct Launch {
     std::int64_t given = 0;
     std::int64_t time = 0;
-    trace::NameIndex kernel = 0;
+    Repeated kernel{};
   };
   std::vector<Launch> launches;
   works.each_kernel([&](const trace::LaunchedWork& work) {
-    const trace::NameIndex kernel = trace.kernels.shared(trace.kernels.rows()[work.row]).name;
-    if (kernel != 0) launches.push_back({work.call.start, work.time.length(), kernel});
+    const trace::Kernel& kernel = trace.kernels.shared(trace.kernels.rows()[work.row]);
+    if (kernel.name != 0)
+      launches.push_back(
+          {work.call.start, work.time.length(), {kernel.queue.device, kernel.process, kernel.name}});
   });
   if (!std::ranges::is_sorted(launches, {}, &Launch::given))
     std::ranges::stable_sort(launches, {}, &Launch::given);
-  std::map<trace::NameIndex, std::vector<std::size_t>> places;
+  // One GPU's launches in one process: what others do at their own pace is no step of it.
+  std::map<Repeated, std::vector<std::size_t>> places;
   std::vector<double> busy{0};  // of all kernels before each one, ns
   for (std::size_t i = 0; i < launches.size(); ++i) {
     places[launches[i].kernel].push_back(i);
@@ -162,7 +167,7 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, trace::LaunchedWork
     if (is_regular(of_name) && spanned >= most * busy.back()) best = &of_name;
   }
   if (best == nullptr) return std::nullopt;
-  Cycle cycle{.names = {trace.names[launches[best->front()].kernel]}};
+  Cycle cycle{.names = {trace.names[std::get<2>(launches[best->front()].kernel)]}};
   for (const std::size_t place : *best) cycle.begins.push_back(launches[place].given);
   // The last step has as many launches as the one before it, as far as there are so many.
   const std::size_t length = best->back() - (*best)[best->size() - 2];
@@ -263,6 +268,9 @@ std::optional<Steps> steps_of(const trace::Trace& trace, trace::CaseIndex index)
   }
   if (!cycle) return std::nullopt;
   steps.names = cycle->names;
+  steps.has_ranges = std::ranges::any_of(trace::of_case(trace.ranges, index), [&](const trace::Range& range) {
+    return !is_of_library(trace, range);
+  });
   steps.all = steps_in(*cycle, works);
   steps.steady = end_of_warming_up(steps.all);
   return steps;

@@ -33,7 +33,8 @@ struct Steps {
   /// The names of the ranges that make a step, in order; of the kernel with which a step begins.
   std::vector<std::string> names;
   std::vector<ProgramStep> all;
-  std::size_t steady = 0;  ///< the first one that is not part of warming up
+  std::size_t steady = 0;   ///< the first one that is not part of warming up
+  bool has_ranges = false;  ///< the program has NVTX ranges, whether they make the steps or not
 
   [[nodiscard]] std::size_t steady_steps() const { return all.size() - steady; }
   /// From the end of warming up to the end of the last step.

@@ -77,7 +77,8 @@ std::string work_sentence(const CaseBudget& one) {
       share(budget.window - budget.idle() - kernels), share(budget.idle()));
 }
 
-/// "map/baseline has work on 2 GPUs. GPU 0: a kernel for 99.0 %, copies alone for 0.0 %, idle for 1.0 %; ..."
+/// "Work of map/baseline runs on 2 GPUs. GPU 0: a kernel for 99.0 %, copies alone for 0.0 %, idle for 1.0 %;
+/// ..."
 std::string gpus_sentence(const CaseBudget& one) {
   const TimeBudget& budget = *one.budget;
   if (budget.gpus.empty()) return {};
@@ -93,7 +94,7 @@ std::string gpus_sentence(const CaseBudget& one) {
                                causes.empty() ? "" : fmt::format(" ({})", causes)));
   }
   return fmt::format(
-      "{} has work on {} GPUs. {}. These parts of one GPU add up to 100\u00a0%. The table and the chart "
+      "Work of {} runs on {} GPUs. {}. These parts of one GPU add up to 100\u00a0%. The table and the chart "
       "count a moment as work if any GPU works, and as idle only if none does.",
       budgeted_name(one), budget.gpus.size(), fmt::join(gpus, "; "));
 }

@@ -2,8 +2,11 @@
 #include "report/wording/program.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/kernel_name.hpp"
 #include "report/analysis/program/next_gain.hpp"
@@ -33,8 +36,10 @@ std::string step_names(const Steps& steps) {
 /// "A step is the NVTX ranges load, forward and backward."
 std::string what_a_step_is(const Steps& steps) {
   if (steps.mark == StepMark::launches)
-    return fmt::format("A step begins with each launch of {}, which repeats. NVTX ranges would name it.",
-                       step_names(steps));
+    return fmt::format("A step begins with each launch of {}, which repeats. {}", step_names(steps),
+                       steps.has_ranges ? "Its NVTX ranges are not used: a step is a push/pop range that "
+                                          "repeats at least five times on a thread."
+                                        : "NVTX ranges would name it.");
   return fmt::format("A step is the NVTX {} {}.", steps.names.size() > 1 ? "ranges" : "range",
                      step_names(steps));
 }
@@ -71,18 +76,22 @@ std::string kinds_text(const ProgramPicture& picture) {
 }
 
 /// " (CUDA calls 2.2 %, waits 1.1 %)": the causes of idle time that are worth a word.
-std::string idle_text(const TimeBudget& budget) {
+std::string idle_text(const std::array<std::int64_t, budget_parts>& parts, std::int64_t window) {
   constexpr double least = 0.005;
   constexpr std::size_t most = 3;
+  const auto of = [&](BudgetPart part) { return parts.at(static_cast<std::size_t>(part)); };
+  const auto share = [&](BudgetPart part) {
+    return static_cast<double>(of(part)) / static_cast<double>(window);
+  };
   std::vector<BudgetPart> causes;
   for (std::size_t i = 0; i < budget_parts; ++i) {
     const auto part = static_cast<BudgetPart>(i);
-    if (is_idle(part) && budget.share(part) >= least) causes.push_back(part);
+    if (is_idle(part) && share(part) >= least) causes.push_back(part);
   }
-  std::ranges::stable_sort(causes, std::ranges::greater{}, [&](BudgetPart part) { return budget.of(part); });
+  std::ranges::stable_sort(causes, std::ranges::greater{}, of);
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(most, causes.size()); ++i)
-    texts.push_back(fmt::format("{} {}", idle_cause(causes[i]), format::percent(budget.share(causes[i]))));
+    texts.push_back(fmt::format("{} {}", idle_cause(causes[i]), format::percent(share(causes[i]))));
   return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
 }
 
@@ -97,6 +106,64 @@ std::string warming_up_text(const ProgramPicture& picture) {
   return texts.empty() ? "" : fmt::format(" It has more of: {}.", format::list(texts));
 }
 
+/// The GPUs that a sentence names: all, or of many the two busiest and the two idlest ones.
+std::vector<GpuShare> named_gpus(const TimeBudget& budget) {
+  constexpr std::size_t most = 4;
+  std::vector<GpuShare> gpus = budget.gpus;
+  if (gpus.size() <= most) return gpus;
+  std::ranges::stable_sort(gpus, std::ranges::greater{}, &GpuShare::kernels);
+  gpus.erase(gpus.begin() + most / 2, gpus.end() - most / 2);
+  return gpus;
+}
+
+std::string share_of_window(const TimeBudget& budget, std::int64_t time) {
+  return format::percent(static_cast<double>(time) / static_cast<double>(budget.window));
+}
+
+std::int64_t idle_of(const TimeBudget& budget, const GpuShare& gpu) {
+  return budget.window - gpu.kernels - gpu.copies;
+}
+
+/// "Of the steady steps, GPU 0 runs kernels for 99.0 % and is idle for 1.0 %. GPU 1 runs ..."
+std::string by_gpu_text(const ProgramPicture& picture) {
+  const TimeBudget& budget = picture.budget;
+  const std::vector<GpuShare> named = named_gpus(budget);
+  std::vector<std::string> texts;
+  for (const GpuShare& gpu : named) {
+    texts.push_back(fmt::format(
+        "GPU {} runs kernels for {} and is idle for {}{}", gpu.gpu, share_of_window(budget, gpu.kernels),
+        share_of_window(budget, idle_of(budget, gpu)), idle_text(gpu.idle, budget.window)));
+  }
+  std::string text =
+      fmt::format("Of {}, {}.", picture.steps ? "the steady steps" : "the time from the first CUDA call",
+                  fmt::join(texts, ". "));
+  if (named.size() < budget.gpus.size())
+    text +=
+        fmt::format(" The {} lie between.", format::plural(budget.gpus.size() - named.size(), "other GPU"));
+  return text;
+}
+
+/// " 2 processes use GPU 0: process 7 has kernels on it for 60.0 % of the time and process 8 for 50.0 %."
+std::string by_process_text(const TimeBudget& budget) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  for (auto first = budget.processes.begin(); first != budget.processes.end();) {
+    const auto end = std::find_if(first, budget.processes.end(),
+                                  [&](const ProcessShare& one) { return one.gpu != first->gpu; });
+    std::vector<ProcessShare> shares(first, end);
+    std::ranges::stable_sort(shares, std::ranges::greater{}, &ProcessShare::kernels);
+    std::vector<std::string> named;
+    for (std::size_t i = 0; i < std::min(most, shares.size()); ++i)
+      named.push_back(
+          fmt::format("process {} for {}", shares[i].process, share_of_window(budget, shares[i].kernels)));
+    text += fmt::format(
+        " {} processes have kernels on GPU {}: {} of the time. What is said of it counts them together.",
+        shares.size(), first->gpu, format::list(named));
+    first = end;
+  }
+  return text;
+}
+
 LedText budget_line(const ProgramPicture& picture) {
   const TimeBudget& budget = picture.budget;
   const auto share = [&](std::int64_t time) {
@@ -108,7 +175,9 @@ LedText budget_line(const ProgramPicture& picture) {
       fmt::format("Kernels run for {} of {}{}, and the GPU has nothing to do for {}{}.", share(kernels),
                   picture.steps ? "the steady steps" : "the time from the first CUDA call",
                   share(copies) == share(0) ? "" : ", copies or memsets alone for " + share(copies),
-                  share(budget.idle()), idle_text(budget));
+                  share(budget.idle()), idle_text(budget.parts, budget.window));
+  if (!budget.gpus.empty()) text = by_gpu_text(picture);
+  text += by_process_text(budget);
   if (const std::string kinds = kinds_text(picture); !kinds.empty())
     text += fmt::format(" Of the time of kernels: {} (by their names).", kinds);
   return {picture.steps ? "Where a step goes" : "Where the time goes", text};
@@ -144,6 +213,19 @@ std::string longest_kernel_text(const ProgramPicture& picture) {
                      format::percent(picture.share_of_kernels(first.time)));
 }
 
+/// Of several GPUs: the busiest one, and the idlest one where it does much less. The sum of all GPUs would
+/// name a GPU that works as the bound of one that does not.
+std::string bound_of_gpus(const TimeBudget& budget) {
+  constexpr double uneven = 0.2;
+  const auto [idlest, busiest] = std::ranges::minmax_element(budget.gpus, {}, &GpuShare::kernels);
+  std::string text = fmt::format("GPU {}, the busiest of {}: it runs kernels for {} of the time.",
+                                 busiest->gpu, budget.gpus.size(), share_of_window(budget, busiest->kernels));
+  if (static_cast<double>(busiest->kernels - idlest->kernels) <= uneven * static_cast<double>(budget.window))
+    return text;
+  return text + fmt::format(" GPU {} is idle for {}. Divide the work more evenly, or use fewer GPUs.",
+                            idlest->gpu, share_of_window(budget, idle_of(budget, *idlest)));
+}
+
 LedText bound_line(const ProgramPicture& picture) {
   const std::string share =
       format::percent(static_cast<double>(picture.bounding) / static_cast<double>(picture.budget.window));
@@ -152,6 +234,8 @@ LedText bound_line(const ProgramPicture& picture) {
   const std::string lead = "What bounds it";
   switch (picture.bound) {
     case ProgramBound::kernels:
+      if (!picture.budget.gpus.empty())
+        return {lead, bound_of_gpus(picture.budget) + longest_kernel_text(picture)};
       return {lead, fmt::format("The GPU: kernels run for {} of the time.{}{}", share, host_is_ahead(picture),
                                 longest_kernel_text(picture))};
     case ProgramBound::copies:

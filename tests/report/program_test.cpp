@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/trace/nsys_schema.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/picture.hpp"
 #include "report/wording/slow_steps.hpp"
@@ -123,6 +124,77 @@ TEST(ProgramSteps, AreFoundByTheirLaunchesToo) {
   EXPECT_EQ(steps->mark, StepMark::launches);
   EXPECT_EQ(steps->all.size(), 12U);
   EXPECT_EQ(steps->all[5].launches, 14U);
+}
+
+/// The last kernel on another GPU, or of another process.
+void change_last(Program& program, std::uint32_t gpu, std::uint32_t process) {
+  trace::Kernels& kernels = program.made.trace.kernels;
+  kernels.change(kernels.size() - 1, [&](trace::Kernel& one) {
+    one.queue.device = gpu;
+    one.process = trace::nsys::global_process(process);
+  });
+}
+
+/// Each step on GPU 0, and each tenth one on GPU 1 as well, in the same process.
+Program two_gpus() {
+  Program program;
+  for (int step = 0; step < 50; ++step) {
+    program.launch("gemm", 990);
+    change_last(program, 0, 8);
+    if (step % 10 != 0) continue;
+    const std::int64_t busy_until = program.gpu;
+    program.launch("gemm", 10);
+    change_last(program, 1, 8);
+    program.gpu = busy_until;
+  }
+  return program;
+}
+
+std::string line_of(const ProgramPicture& picture, const std::string& lead) {
+  for (const LedText& line : program_lines(picture)) {
+    if (line.lead == lead) return line.text;
+  }
+  return "";
+}
+
+TEST(ProgramSteps, AreOfOneGpu) {
+  const auto steps = two_gpus().steps();
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->all.size(), 50U) << "what GPU 1 runs of the same kernel is no step";
+}
+
+TEST(ProgramSteps, OfLaunchesSayWhyRangesAreNotUsed) {
+  Program program;
+  for (int step = 0; step < 20; ++step) program.launch("gemm", 100);
+  EXPECT_NE(line_of(program.picture(), "A step").find("NVTX ranges would name it"), std::string::npos);
+  program.range("train step", [&] { program.launch("gemm", 100); });
+  const std::string text = line_of(program.picture(), "A step");
+  EXPECT_EQ(text.find("would name it"), std::string::npos) << text;
+  EXPECT_NE(text.find("Its NVTX ranges are not used"), std::string::npos) << text;
+}
+
+TEST(ProgramLines, AreByGpuWhereSeveralWork) {
+  const ProgramPicture picture = two_gpus().picture();
+  const std::string where = line_of(picture, "Where a step goes"), bound = line_of(picture, "What bounds it");
+  EXPECT_NE(where.find("GPU 0 runs kernels for "), std::string::npos) << where;
+  EXPECT_NE(where.find("GPU 1 runs kernels for "), std::string::npos) << where;
+  EXPECT_NE(bound.find("GPU 0, the busiest of 2: it runs kernels for "), std::string::npos) << bound;
+  EXPECT_NE(bound.find("GPU 1 is idle for "), std::string::npos) << bound;
+  EXPECT_NE(bound.find("Divide the work more evenly"), std::string::npos) << bound;
+}
+
+TEST(ProgramLines, NameProcessesThatUseOneGpu) {
+  Program program;
+  for (int step = 0; step < 20; ++step) {
+    program.launch("gemm", 300);
+    change_last(program, 0, 8);
+    program.launch("scale", 100);
+    change_last(program, 0, 9);
+  }
+  const std::string where = line_of(program.picture(), "Where a step goes");
+  EXPECT_NE(where.find("2 processes have kernels on GPU 0: process 8 for "), std::string::npos) << where;
+  EXPECT_NE(where.find(" and process 9 for "), std::string::npos) << where;
+  EXPECT_EQ(line_of(two_gpus().picture(), "Where a step goes").find("processes"), std::string::npos);
 }
 
 TEST(ProgramSteps, AreNoneWhereNothingRepeats) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/trace/launches.hpp"
+#include "model/trace/nsys_schema.hpp"
 
 namespace mprof {
 
@@ -258,6 +259,26 @@ std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& 
   return shares;
 }
 
+std::vector<ProcessShare> shares_of_processes(const BudgetRows& rows, const IntervalSet& window) {
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Window>> times;
+  for (const trace::KernelRow& row : rows.kernels) {
+    const trace::Kernel& kernel = rows.trace.kernels.shared(row);
+    times[{kernel.queue.device, kernel.process}].push_back(row.time);
+  }
+  for (const trace::GraphExecution& graph : rows.graphs)
+    times[{graph.queue.device, graph.process}].push_back(graph.time);
+  std::map<std::uint32_t, std::size_t> processes;
+  for (const auto& [place, of_process] : times) ++processes[place.first];
+  std::vector<ProcessShare> shares;
+  for (auto& [place, of_process] : times) {
+    const auto& [gpu, process] = place;
+    if (processes.at(gpu) > 1)
+      shares.push_back({gpu, trace::nsys::native_process(process),
+                        (IntervalSet(std::move(of_process)) & window).length()});
+  }
+  return shares;
+}
+
 TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
   const IntervalSet transfers = moments_of(rows.transfers);
   const IntervalSet in = moments_of(rows.transfers, goes_in);
@@ -282,6 +303,7 @@ TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
     budget.host_outside_ops = (on_host - stages).length();
   budget.system = system.times_within(in_system);
   budget.gpus = shares_of_gpus(rows, window, system);
+  budget.processes = shares_of_processes(rows, window);
   budget.copied = copied_within(rows, {window.intervals().front().start, window.intervals().back().end});
   budget.copying = (in & window).length() + (out & window).length();
   return budget;

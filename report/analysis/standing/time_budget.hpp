@@ -58,19 +58,27 @@ struct GpuShare {
   std::array<std::int64_t, budget_parts> idle{};
 };
 
+/// What a process ran on a GPU that others used too, in ns.
+struct ProcessShare {
+  std::uint32_t gpu = 0;
+  std::int64_t process = 0;  ///< as the operating system numbers it
+  std::int64_t kernels = 0;  ///< one of its kernels ran; others' may have run at the same moment
+};
+
 /// Times in ns.
 struct TimeBudget {
   std::array<std::int64_t, budget_parts> parts{};
-  std::int64_t window = 0;            ///< one execution without the runner's pauses: the sum of the parts
-  std::int64_t paused = 0;            ///< what the runner itself did within it, and is in no part
-  std::size_t executions = 1;         ///< that the trace holds of the case
-  std::size_t execution = 1;          ///< the one that this is, from 1: the one of median length
-  std::vector<GpuShare> gpus{};       ///< where several had work: each by itself, by their numbers
-  std::uint64_t lacking = 0;          ///< records that the trace lacks: what they stood for looks idle
-  std::int64_t host_outside_ops = 0;  ///< of idle_host, what lies in no stage of an op; 0 without ops
-  double copied = 0;                  ///< B, between host and device, both ways
-  std::int64_t copying = 0;           ///< in which they were copied: the time of each way, one after the
-                                      ///< other
+  std::int64_t window = 0;                ///< one execution without the runner's pauses: the sum of the parts
+  std::int64_t paused = 0;                ///< what the runner itself did within it, and is in no part
+  std::size_t executions = 1;             ///< that the trace holds of the case
+  std::size_t execution = 1;              ///< the one that this is, from 1: the one of median length
+  std::vector<GpuShare> gpus{};           ///< where several had work: each by itself, by their numbers
+  std::vector<ProcessShare> processes{};  ///< of the GPUs that several processes used, by their numbers
+  std::uint64_t lacking = 0;              ///< records that the trace lacks: what they stood for looks idle
+  std::int64_t host_outside_ops = 0;      ///< of idle_host, what lies in no stage of an op; 0 without ops
+  double copied = 0;                      ///< B, between host and device, both ways
+  std::int64_t copying = 0;               ///< in which they were copied: the time of each way, one after the
+                                          ///< other
   /// Of idle_system, the longest first. Threads wait at once, so their sum may exceed the part.
   std::vector<SystemTime> system{};
 
