@@ -9,21 +9,45 @@
 
 #include <fmt/format.h>
 
+#include "model/trace/program.hpp"
 #include "report/trace/profile_text.hpp"
 
 namespace mprof::cli {
 namespace {
 
-/// Records that end before they start, whose times no table can sum. An import leaves them out as well.
-class Reversed {
+/// Records whose times cannot be, which no table can sum. An import leaves them out as well.
+class Impossible {
  public:
   void leave_out(trace::Trace& trace) {
-    std::size_t kind = 0;
-    const auto look_at = [&](auto& rows) {
-      const std::size_t found =
-          std::erase_if(rows, [](const auto& row) { return row.time.end < row.time.start; });
-      most_.at(kind) = std::max(most_.at(kind), found);
-      ++kind;
+    const Sizes before = sizes_of(trace);
+    // A trace of mprof's has cases, and lacks what an import has left out.
+    if (trace.cases.empty())
+      trace::leave_out_impossible(trace);
+    else
+      leave_out_reversed(trace);
+    const Sizes after = sizes_of(trace);
+    for (std::size_t kind = 0; kind < before.size(); ++kind)
+      most_.at(kind) = std::max(most_.at(kind), before.at(kind) - after.at(kind));
+  }
+  void say() const {
+    const std::size_t all = std::accumulate(most_.begin(), most_.end(), std::size_t{0});
+    if (all == 0) return;
+    fmt::print(stderr,
+               "mprof: {} {} a time that cannot be, and {} in no table: without a time, ending before it "
+               "starts, or still running when two later ones of its stream had ended.\n",
+               all, all == 1 ? "record has" : "records have", all == 1 ? "is" : "are");
+  }
+
+ private:
+  using Sizes = std::array<std::size_t, 6>;
+
+  static Sizes sizes_of(const trace::Trace& trace) {
+    return {trace.kernels.size(), trace.graphs.size(),       trace.transfers.size(),
+            trace.calls.size(),   trace.system_calls.size(), trace.ranges.size()};
+  }
+  static void leave_out_reversed(trace::Trace& trace) {
+    const auto look_at = [](auto& rows) {
+      std::erase_if(rows, [](const auto& row) { return row.time.end < row.time.start; });
     };
     look_at(trace.kernels.rows());
     look_at(trace.graphs);
@@ -32,16 +56,8 @@ class Reversed {
     look_at(trace.system_calls);
     look_at(trace.ranges);
   }
-  void say() const {
-    const std::size_t all = std::accumulate(most_.begin(), most_.end(), std::size_t{0});
-    if (all == 0) return;
-    fmt::print(stderr, "mprof: {} {} before {} and {} in no table.\n", all,
-               all == 1 ? "record ends" : "records end", all == 1 ? "it starts" : "they start",
-               all == 1 ? "is" : "are");
-  }
 
- private:
-  std::array<std::size_t, 6> most_{};  ///< by kind of record: several tables may read the same
+  Sizes most_{};  ///< by kind of record: several tables may read the same
 };
 
 }  // namespace
@@ -49,7 +65,7 @@ class Reversed {
 void print_reports(const std::vector<const ProfileReport*>& reports, const std::string& format,
                    trace::TraceFile& file, const std::function<void(std::string_view)>& write) {
   ProfilePrinter printer(format, write);
-  Reversed reversed;
+  Impossible impossible;
   std::optional<trace::Trace> profile;
   trace::Parts held;
   for (const ProfileReport* report : reports) {
@@ -57,12 +73,12 @@ void print_reports(const std::vector<const ProfileReport*>& reports, const std::
       profile.reset();
       held = report->reads;
       profile = file.read(held);
-      reversed.leave_out(*profile);
+      impossible.leave_out(*profile);
     }
     printer.add(report->table(*profile));
   }
   printer.end();
-  reversed.say();
+  impossible.say();
 }
 
 }  // namespace mprof::cli

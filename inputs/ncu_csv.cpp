@@ -2,6 +2,7 @@
 #include "inputs/ncu_csv.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cctype>
 #include <charconv>
@@ -14,8 +15,10 @@
 
 #include <boost/locale/encoding_utf.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/foreign_file.hpp"
+#include "model/metric_presets.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "system/numbers.hpp"
@@ -346,6 +349,15 @@ std::string why_nothing(const std::vector<std::string>& errors) {
   return fmt::format("ncu said: {} Profile again.", errors.front());
 }
 
+/// Whether a metric's numbers mean nothing without their unit: ncu prints times, bytes and rates with a
+/// prefix that it chooses. Shares and counts have none.
+bool needs_unit(std::string_view metric) {
+  constexpr std::array<std::string_view, 5> signs{"time", "duration", "mem_", "_size", "per_second"};
+  const auto unit = unit_of_metric(metric);
+  if (unit) return *unit != Unit::percent && *unit != Unit::ratio && *unit != Unit::count;
+  return std::ranges::any_of(signs, [&](std::string_view sign) { return metric.find(sign) != metric.npos; });
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const std::string& name) : lines_(text, name), name_(name), numbers_(name) {}
@@ -492,6 +504,10 @@ class Parser {
       }
       const bool is_metric = metric.find("__") != metric.npos && metric.find_first_of(": ") == metric.npos;
       if (!is_metric) continue;
+      if (units_.empty() && needs_unit(metric)) {
+        if (is_numeric(without_spaces(row.fields[i]))) without_unit_.insert(metric);
+        continue;
+      }
       const double unit = i < units_.size() ? ncu_unit(units_[i]) : 1;
       add_value(key, metric, row.fields[i], unit, row.line);
     }
@@ -531,6 +547,11 @@ class Parser {
           launch.values.end());
       report_.launches.push_back(std::move(launch));
     }
+    if (!without_unit_.empty())
+      report_.notes.push_back(fmt::format(
+          "the table has no row of units below its head, so what these numbers count is not known. "
+          "They were left out: {}",
+          fmt::join(without_unit_, ", ")));
     report_.unknown.assign(unknown_.begin(), unknown_.end());
     return std::move(report_);
   }
@@ -547,6 +568,7 @@ class Parser {
   std::map<LaunchKey, NcuLaunch> launches_;
   std::vector<Pending> values_;
   std::set<std::string> unknown_;
+  std::set<std::string> without_unit_;  ///< metrics of tables without a row of units
   NcuReport report_;
 };
 

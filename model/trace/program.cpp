@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -78,15 +79,16 @@ class OverlapSieve {
       : kernels_(trace.kernels.size()), transfers_(trace.transfers.size()) {
     const std::vector<KernelRow>& kernels = trace.kernels.rows();
     const std::vector<Transfer>& transfers = trace.transfers;
+    const ByStart kernel_at(kernels), transfer_at(transfers);
     for (std::size_t kernel = 0, transfer = 0; kernel < kernels.size() || transfer < transfers.size();) {
-      const bool is_kernel =
-          transfer == transfers.size() ||
-          (kernel < kernels.size() && kernels[kernel].time.start <= transfers[transfer].time.start);
+      const bool is_kernel = transfer == transfers.size() ||
+                             (kernel < kernels.size() && kernels[kernel_at(kernel)].time.start <=
+                                                             transfers[transfer_at(transfer)].time.start);
       if (is_kernel) {
-        look_at(trace.kernels[kernel], kernels_, kernel);
+        look_at(trace.kernels[kernel_at(kernel)], kernels_, kernel_at(kernel));
         ++kernel;
       } else {
-        look_at(transfers[transfer], transfers_, transfer);
+        look_at(transfers[transfer_at(transfer)], transfers_, transfer_at(transfer));
         ++transfer;
       }
     }
@@ -98,6 +100,23 @@ class OverlapSieve {
   }
 
  private:
+  /// The places of rows by their starts.
+  class ByStart {
+   public:
+    template <class Row>
+    explicit ByStart(const std::vector<Row>& rows) {
+      const auto start = [](const Row& row) { return row.time.start; };
+      if (std::ranges::is_sorted(rows, {}, start)) return;
+      places_.resize(rows.size());
+      std::iota(places_.begin(), places_.end(), std::uint32_t{0});
+      std::ranges::stable_sort(places_, {}, [&](std::uint32_t place) { return start(rows[place]); });
+    }
+    std::size_t operator()(std::size_t i) const { return places_.empty() ? i : places_[i]; }
+
+   private:
+    std::vector<std::uint32_t> places_;  ///< empty: they stand so
+  };
+
   /// A piece of work that later ones may show to be impossible.
   struct Earlier {
     std::int64_t end = 0;
@@ -510,6 +529,13 @@ class CaseMaker {
 bool fits_any_range(const Trace& trace, const std::string& glob) {
   return std::ranges::any_of(
       trace.ranges, [&](const Range& range) { return matches(glob, std::string(trace.text_of(range))); });
+}
+
+void leave_out_impossible(Trace& trace) {
+  Sieve sieve;
+  for_each_work(trace, [&](auto& rows) { sieve(rows); });
+  for_each_on_host(trace, [&](auto& rows) { sieve(rows); });
+  OverlapSieve(trace).remove_from(trace);
 }
 
 std::vector<std::string> make_program_case(Trace& trace, const ProgramOptions& options) {

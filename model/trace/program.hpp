@@ -21,6 +21,10 @@ struct ProgramOptions {
 /// Whether a glob fits the name of any range.
 [[nodiscard]] bool fits_any_range(const Trace& trace, const std::string& glob);
 
+/// Leaves out the records of an export whose times cannot be, as make_program_case() does. The others keep
+/// their order.
+void leave_out_impossible(Trace& trace);
+
 /// Makes one case of a trace without cases, such as an export of Nsight Systems. All rows belong to it.
 /// Correlation ids are unique over its processes. Each API call and what it led to have a place. Records
 /// without a time, with a reversed one, or with one that its stream does not allow, are counted and left out.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tables of a trace, as a user of nsys stats expects them.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -124,4 +125,22 @@ test("a trace that a link takes from elsewhere is refused", (t) => {
   const { code, err } = mprof(["stats", run]);
   assert.equal(code, 2);
   assert.match(err, /trace\.sqlite leads out of .*by a symbolic link/);
+});
+
+test("an export's records that cannot be are in no table, and are told", (t) => {
+  const directory = temporary(t), file = join(directory, "long.sqlite");
+  const made = spawnSync("python3", ["-c", `
+import sqlite3, sys
+sys.path.insert(0, sys.argv[2])
+from fabricated_export import fabricate
+fabricate(sys.argv[1], 2000)
+database = sqlite3.connect(sys.argv[1])
+database.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 1000 * (end - start) WHERE shortName = 57 AND correlationId < 1000")
+database.commit()`, file, join(source, "tests", "support")], { encoding: "utf8" });
+  if (made.status !== 0) return t.skip(`needs Python 3 with sqlite3: ${made.stderr}`);
+  const { out, err, code } = mprof(["stats", file, "--report", "cuda_gpu_kern_sum", "--format", "csv"]);
+  assert.equal(code, 0, err);
+  assert.match(err, /mprof: 25 records have a time that cannot be, and are in no table/);
+  const share = Number(out.split("\n").find((line) => line.includes("layer7<")).split(",")[0]);
+  assert.ok(share < 3, `${share} % of the time`);
 });

@@ -82,6 +82,21 @@ TEST(NcuCsvTest, HeadsUntil2021HaveAKernelTimeInPlaceOfSizes) {
   EXPECT_EQ(value_of(report.launches[0], "sm__throughput.avg.pct_of_peak_sustained_elapsed"), 50.5);
 }
 
+TEST(NcuCsvTest, WhatNeedsAUnitIsLeftOutWithoutTheRowOfUnits) {
+  const NcuReport report = parse_ncu_csv(
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"dram__bytes.sum\","
+      "\"sm__throughput.avg.pct_of_peak_sustained_elapsed\",\"launch__registers_per_thread\"\n"
+      "\"0\",\"9\",\"a\",\"12.10\",\"3.35\",\"61.5\",\"16\"\n",
+      "raw");
+  ASSERT_EQ(report.launches.size(), 1U);
+  ASSERT_EQ(report.launches[0].values.size(), 2U);
+  EXPECT_EQ(value_of(report.launches[0], "sm__throughput.avg.pct_of_peak_sustained_elapsed"), 61.5);
+  EXPECT_EQ(value_of(report.launches[0], "launch__registers_per_thread"), 16);
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_THAT(report.notes[0],
+              testing::HasSubstr("They were left out: dram__bytes.sum, gpu__time_duration.sum"));
+}
+
 TEST(NcuCsvTest, RawPagesHaveARowOfUnits) {
   const NcuReport report = parse_ncu_csv(
       "Result: x\n\"ID\",\"Process ID\",\"Kernel Name\",\"Id:Domain:Push/Pop_Range:PL_Type\",\"Block "
