@@ -2,7 +2,9 @@
 #include "model/statistics/next_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -21,8 +23,18 @@ boost::math::students_t student(double dof) {
   return boost::math::students_t(std::min(dof, many));
 }
 
+/// Times that were measured in as many rounds share their degrees of freedom, and a quantile takes
+/// microseconds: each thread keeps the last ones.
 double upper_quantile(double dof, double beyond) {
-  return boost::math::quantile(boost::math::complement(student(dof), beyond));
+  struct Known {
+    double dof, beyond, quantile;
+  };
+  static thread_local std::array<Known, 4096> all_known{};  // of 0 degrees of freedom there is none
+  const std::size_t at = std::hash<double>{}(dof) ^ std::hash<double>{}(beyond);
+  Known& known = all_known[at % all_known.size()];
+  if (known.dof != dof || known.beyond != beyond)
+    known = {dof, beyond, boost::math::quantile(boost::math::complement(student(dof), beyond))};
+  return known.quantile;
 }
 
 bool is_known(const Rounds& rounds) {
