@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,12 +24,23 @@ using nlohmann::json;
 namespace mustache = kainjow::mustache;
 using Escape = std::function<std::string(const std::string&)>;
 
+template <class View>
+using Members = std::conditional_t<std::is_const_v<View>, const json::object_t, json::object_t>;
+
+template <class View>
+void give_way(View& value) {
+  if constexpr (!std::is_const_v<View>) value = nullptr;
+}
+
 /// Strings, lists and flags. A template can ask whether a string is there, so an empty one is false; numbers
-/// are not for templates, since views hold finished text.
-mustache::data to_data(const json& value) {
+/// are not for templates, since views hold finished text. A view that may change gives way to what is made of
+/// it: both take the most memory of a report.
+template <class View>
+mustache::data to_data(View& value) {
   if (value.is_object()) {
     mustache::data object{mustache::data::type::object};
-    for (const auto& [key, member] : value.items()) object[key] = to_data(member);
+    for (auto& [key, member] : value.template get_ref<Members<View>&>()) object[key] = to_data(member);
+    give_way(value);
     return object;
   }
   if (value.is_array()) {
@@ -37,11 +49,13 @@ mustache::data to_data(const json& value) {
     auto& elements =
         const_cast<mustache::list&>(list.list_value());  // NOLINT(*-const-cast): not a const list
     elements.reserve(value.size());
-    for (const json& element : value) elements.push_back(to_data(element));
+    for (View& element : value) elements.push_back(to_data(element));
+    give_way(value);
     return list;
   }
-  if (value.is_string() && !value.get_ref<const std::string&>().empty()) return value.get<std::string>();
-  return value.is_boolean() && value.get<bool>();
+  if (value.is_string() && !value.template get_ref<const std::string&>().empty())
+    return value.template get<std::string>();
+  return value.is_boolean() && value.template get<bool>();
 }
 
 /// The names that a template asks for as {{> name}}.
@@ -122,9 +136,7 @@ std::string Templates::load(std::string_view name) const {
 }
 
 std::string render_html(const Templates& templates, std::string_view name, json view) {
-  mustache::data data = to_data(view);
-  view = nullptr;
-  return render(templates, fmt::format("{}.html.mustache", name), "html.mustache", std::move(data),
+  return render(templates, fmt::format("{}.html.mustache", name), "html.mustache", to_data(view),
                 mustache::html_escape<std::string>);
 }
 

@@ -295,7 +295,7 @@ ComparisonCharts comparison_charts(const Comparison& comparison) {
                                          {"more", more_samples(comparison.evidence)},
                                          {"charts", samples}}},
       {"filter_json", filter_words(comparison).dump(-1, ' ', false, json::error_handler_t::replace)}};
-  for (const PlannedChart& planned : plan.charts()) result.charts.push_back(planned.chart);
+  for (PlannedChart& planned : plan.take_charts()) result.charts.push_back(std::move(planned.chart));
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -510,7 +511,7 @@ std::string verified_elsewhere(const FamilyResult& family) {
 
 json family_view(const FamilyResult& family, PageContext page, bool is_program) {
   Anchors& anchors = page.plan->anchors;
-  const json sections = section_anchors(family, anchors);
+  json sections = section_anchors(family, anchors);
   std::vector<std::string> variant_anchors;
   for (const VariantResult& variant : family.variants) {
     variant_anchors.push_back(anchors.make(variant.info.id));
@@ -528,28 +529,28 @@ json family_view(const FamilyResult& family, PageContext page, bool is_program) 
     }
   }
   for (std::size_t i = 0; i < variants.size(); ++i) variants[i]["last"] = i + 1 == variants.size();
-  const json charts = is_program ? json::array() : family_charts(family, *page.plan);
-  const json ops = op_views(family), not_paid = did_not_pay(family);
+  json charts = is_program ? json::array() : family_charts(family, *page.plan);
+  json ops = op_views(family), not_paid = did_not_pay(family);
   return {
       {"id", format::one_line(family.id)},
       {"title", format::one_line(family.info.title)},
       {"throughout", family.words.throughout()},
-      {"sections", sections},
-      {"ops", ops},
+      {"sections", std::move(sections)},
       {"has_ops", !ops.empty()},
-      {"summaries", summaries},
+      {"ops", std::move(ops)},
       {"summary", summaries.empty() ? json(false) : summaries.front()},
-      {"not_paid", not_paid},
+      {"summaries", std::move(summaries)},
       {"has_not_paid", !not_paid.empty()},
+      {"not_paid", std::move(not_paid)},
       {"threshold", thresholds_text()},
-      {"charts", charts},
       {"has_charts", !charts.empty()},
+      {"charts", std::move(charts)},
       {"switch_json", switch_view(family).dump(-1, ' ', false, json::error_handler_t::replace)},
       {"time_budget", time_budget_view(family, page.materials->evidence, *page.plan)},
-      {"variants", variants},
       {"has_variants", !variants.empty()},
-      {"not_run", not_run},
+      {"variants", std::move(variants)},
       {"has_not_run", !not_run.empty()},
+      {"not_run", std::move(not_run)},
       {"sweeps", sweep_view(family, *page.plan)},
       {"models", view_unless_empty(models_table(family, variant_anchors, anchors))},
       {"verification", view_unless_empty(verification_table(family, variant_anchors, anchors))},

@@ -237,7 +237,7 @@ Page fleet_page(const Fleet& fleet) {
       {"histories", fleet.histories.empty() ? json(false) : histories_table(fleet).view()},
       {"too_few", fleet.too_few.empty() ? json(false) : json(format::one_line(format::list(fleet.too_few)))},
       {"failed", failed_machines(fleet)}};
-  return {std::move(view), plan.charts()};
+  return {std::move(view), plan.take_charts()};
 }
 
 }  // namespace mprof

@@ -305,7 +305,7 @@ Page history_page(const History& history, bool all) {
             {"notes", history_notes(history)}};
   view["has_charts"] = !view["charts"].empty();
   view["has_notes"] = !view["notes"].empty();
-  return {std::move(view), plan.charts()};
+  return {std::move(view), plan.take_charts()};
 }
 
 }  // namespace mprof

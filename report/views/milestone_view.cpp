@@ -371,7 +371,8 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
     }
   }
   explain_budgets_once(families);
-  const json findings = finding_views(analysis.findings);
+  json findings = finding_views(analysis.findings);
+  const bool has_findings = !findings.empty();
   const std::string title = text.title.empty()
                                 ? fmt::format("{} on {}", family_names(analysis),
                                               format::elide(machine_name(run), longest_machine_name))
@@ -380,11 +381,11 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
             {"author", format::one_line(text.author)},
             {"subtitle", subtitle(run, !text.title.empty())},
             {"command", format::command_line(run.command_line)},
-            {"answers", answers},
-            {"findings", findings},
-            {"has_findings", !findings.empty()},
+            {"answers", std::move(answers)},
+            {"findings", std::move(findings)},
+            {"has_findings", has_findings},
             {"setup", setup_views(analysis)},
-            {"families", families},
+            {"families", std::move(families)},
             {"notes", notes_view(analysis, page)},
             {"timeline", timeline_view(analysis, materials.evidence, plan)},
             {"evidence", evidence_view(analysis, materials.evidence, anchors)},
@@ -400,7 +401,7 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
     if (is_of_programs) word_for_program(view[part]);
   }
   view["one_program"] = is_of_programs && view["families"].size() == 1;
-  return {std::move(view), plan.charts(), plan.files()};
+  return {std::move(view), plan.take_charts(), plan.files()};
 }
 
 }  // namespace mprof

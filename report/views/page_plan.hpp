@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -44,6 +45,7 @@ class PagePlan {
   [[nodiscard]] const std::map<std::string, std::string>& files() const { return files_; }
   /// In the order in which they were placed.
   [[nodiscard]] const std::vector<PlannedChart>& charts() const { return charts_; }
+  [[nodiscard]] std::vector<PlannedChart> take_charts() { return std::move(charts_); }
 
  private:
   std::vector<PlannedChart> charts_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -380,7 +381,7 @@ json one_sweep(const Sweep& sweep, PagePlan& plan) {
     tables.push_back(points_table(sweep, op, anchors).view());
     folded = folded || rows_of(op) > longest_open_table;
   }
-  const json troubles = trouble_views(sweep);
+  json troubles = trouble_views(sweep);
   return {{"anchor", anchor},
           {"id", format::one_line(sweep.variant->info.id)},
           {"short_id", format::short_id(sweep.variant->info.id)},
@@ -388,12 +389,12 @@ json one_sweep(const Sweep& sweep, PagePlan& plan) {
           {"axes", axis_views(sweep)},
           {"reading", reading_text(sweep)},
           {"sentences", sentence_views(sweep)},
-          {"troubles", troubles},
           {"has_troubles", !troubles.empty()},
-          {"charts", charts},
+          {"troubles", std::move(troubles)},
           {"has_charts", !charts.empty()},
           {"folded", folded && !charts.empty()},
-          {"tables", tables}};
+          {"charts", std::move(charts)},
+          {"tables", std::move(tables)}};
 }
 
 }  // namespace
@@ -404,7 +405,7 @@ json sweep_view(const FamilyResult& family, PagePlan& plan) {
   json list = json::array();
   const std::string anchor = plan.anchors.make(family.id + " sweeps");
   for (const Sweep& sweep : sweeps) list.push_back(one_sweep(sweep, plan));
-  return {{"anchor", anchor}, {"variants", list}};
+  return {{"anchor", anchor}, {"variants", std::move(list)}};
 }
 
 }  // namespace mprof

@@ -274,9 +274,11 @@ std::vector<json> Table::column_cells(std::size_t column, Notes& notes) const {
   }
   const auto padding = head.numeric ? format::decimal_padding(texts) : std::vector<std::string>(texts.size());
   std::vector<json> cells;
+  cells.reserve(rows_.size());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Cell& cell = rows_[i][column];
     const std::string& footnote = cell.absent.empty() ? cell.note : cell.absent;
+    const bool repeats = column == 0 && !head.numeric && i > 0 && texts[i] == texts[i - 1];
     cells.push_back({{"text", texts[i]},
                      {"pad", padding[i]},
                      {"detail", is_figure(texts[i]) ? left_pad(cell.detail, detail_width) : cell.detail},
@@ -284,11 +286,10 @@ std::vector<json> Table::column_cells(std::size_t column, Notes& notes) const {
                      {"absent", !cell.absent.empty()},
                      {"modelled", cell.modelled},
                      {"best", cell.tone == Tone::best},
-                     {"repeat", column == 0 && !head.numeric && i > 0 && texts[i] == texts[i - 1]},
+                     {"repeat", repeats},
                      {"link", cell.link},
                      {"value", head.numeric ? sort_value(cell) : ""},
-                     {"class", class_of(cell, head.numeric)}});
-    if (cells.back()["repeat"]) cells.back()["class"] = cells.back()["class"].get<std::string>() + " repeat";
+                     {"class", class_of(cell, head.numeric) + (repeats ? " repeat" : "")}});
   }
   return cells;
 }
@@ -315,15 +316,15 @@ json Table::view() const {
                        {"numeric", columns_[i].numeric},
                        {"spare", columns_[i].spare},
                        {"variants", columns_[i].variants}});
-    const auto cells = column_cells(i, notes);
-    for (std::size_t r = 0; r < rows_.size(); ++r) rows[r]["cells"].push_back(cells[r]);
+    std::vector<json> cells = column_cells(i, notes);
+    for (std::size_t r = 0; r < rows_.size(); ++r) rows[r]["cells"].push_back(std::move(cells[r]));
   }
   if (only_with_numbers_ && !has_numbers()) rows = json::array();
   return {{"id", id_},
           {"caption", caption_},
           {"has_rows", !rows.empty()},
-          {"columns", columns},
-          {"rows", rows},
+          {"columns", std::move(columns)},
+          {"rows", std::move(rows)},
           {"has_notes", notes.any() || !remarks.empty()},
           {"notes", notes.view()},
           {"remarks", remarks},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -169,13 +170,13 @@ bool tells_limits(const json& outcome, const json& explanations, const json& adv
 json variant_view(const FamilyResult& family, const VariantResult& variant, const PageContext& page) {
   const VariantInfo& info = variant.info;
   const bool timed = !info.is_imported();
-  const json story = story_view(family, variant, page), synergy = synergy_view(family, variant, page);
-  const json outcome = outcome_view(family, variant, page.plan->anchors),
-             explanations = explanation_view(family, variant, page.plan->anchors),
-             advice = advice_view(family, variant, page);
+  json story = story_view(family, variant, page), synergy = synergy_view(family, variant, page);
+  json outcome = outcome_view(family, variant, page.plan->anchors),
+       explanations = explanation_view(family, variant, page.plan->anchors),
+       advice = advice_view(family, variant, page);
   const bool tells_combinations = !story["combines"].is_boolean() && story["combines"]["html"] != "";
-  const json parameters = parameter_views(info), references = reference_views(info),
-             troubles = trouble_views(variant);
+  json parameters = parameter_views(info), references = reference_views(info),
+       troubles = trouble_views(variant);
   return {{"anchor", page.variants.at(info.id)},
           {"id", format::one_line(info.id)},
           {"short_id", format::short_id(info.id)},
@@ -187,29 +188,29 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"device", format::one_line(info.device)},
           {"figure", figure_text(variant)},
           {"note", note_view(info, page)},
-          {"parameters", parameters},
           {"has_parameters", !parameters.empty()},
-          {"references", references},
-          {"reference_line", joined_references(info)},
+          {"parameters", std::move(parameters)},
           {"has_references", !references.empty()},
-          {"troubles", troubles},
+          {"references", std::move(references)},
+          {"reference_line", joined_references(info)},
           {"has_troubles", !troubles.empty()},
-          {"story", story},
+          {"troubles", std::move(troubles)},
+          {"story", std::move(story)},
           {"untimed", timed ? "" : "Nothing was timed without a profiler."},
           {"table", timed ? problem_table(family, variant, page.plan->anchors).view() : json(false)},
           {"noise", timed ? noise_table(family, variant, page.plan->anchors).view() : json(false)},
           {"page", timed ? page_table(family, variant, page.plan->anchors).view() : json(false)},
           {"scaling", scaling_text(family, variant)},
           {"samples", samples_view(family, variant, *page.plan)},
-          {"outcome", outcome},
           {"untold", tells_limits(outcome, explanations, advice) ? "" : "Nothing that was recorded tells."},
+          {"outcome", std::move(outcome)},
           {"top_kernels", top_kernels_view(family, variant, page.plan->anchors)},
           {"hot_lines", hot_lines_view(family, variant, page)},
-          {"explanations", explanations},
-          {"advice", advice},
+          {"explanations", std::move(explanations)},
+          {"advice", std::move(advice)},
           {"has_combinations", tells_combinations || synergy["says"]},
           {"has_combinations_in_short", tells_combinations || synergy["says_in_short"]},
-          {"synergy", synergy}};
+          {"synergy", std::move(synergy)}};
 }
 
 }  // namespace mprof
