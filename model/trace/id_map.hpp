@@ -52,7 +52,7 @@ class IdMap {
   }
 
  private:
-  static constexpr std::size_t ids_of_page = 16;
+  static constexpr std::size_t ids_of_page = 64;
   struct Key {
     std::int64_t process = 0;
     std::int64_t page = 0;
