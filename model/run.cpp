@@ -75,9 +75,10 @@ Choices choices_of(const Case& c) {
 }
 
 const Measurement* find_measurement(const Case& c, std::string_view metric, std::string_view op) {
+  const Name wanted(metric), of(op);  // names are compared at once, texts letter by letter
   for (const PassResult& pass : c.passes) {
     for (const Measurement& m : pass.measurements) {
-      if (m.metric == metric && m.op == op && m.kernel.empty()) return &m;
+      if (m.metric == wanted && m.op == of && m.kernel.empty()) return &m;
     }
   }
   return nullptr;

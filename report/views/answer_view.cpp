@@ -258,9 +258,8 @@ std::string precision_of(const Brief& brief, const Best& best) {
 }
 
 /// The answer at the largest problem, for the cards at the top of the page.
-json highlights(const FamilyResult& family) {
+json highlights(const FamilyResult& family, const Brief& brief) {
   json cards = json::array();
-  const Brief brief = brief_of(family);
   for (const std::string& op : timed_of(family)) {
     const Answers answers = answers_for(family, op);
     if (answers.best.empty()) continue;
@@ -311,7 +310,7 @@ std::string no_answer(const FamilyResult& family) {
 
 }  // namespace
 
-json answer_view(const FamilyResult& family, Anchors& anchors) {
+json answer_view(const FamilyResult& family, const Brief& brief, Anchors& anchors) {
   json sentences = json::array();
   for (const std::string& op : timed_of(family)) {
     const std::string sentence = sentence_on(family, op);
@@ -328,7 +327,7 @@ json answer_view(const FamilyResult& family, Anchors& anchors) {
   for (const QualityRange& range : quality_ranges(family)) add(quality_sentence(family, range));
   add(verification_sentence(family));
   add(sanitizer_sentence(family.sanitizer));
-  const json cards = highlights(family);
+  const json cards = highlights(family, brief);
   json tables = json::array({best_table(family, anchors).view()});
   if (!family.device_steps.empty()) tables.push_back(device_table(family, anchors).view());
   json lists = json::array();

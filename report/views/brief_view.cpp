@@ -245,8 +245,7 @@ json other_lines(std::size_t others) {
 
 }  // namespace
 
-json brief_view(const FamilyResult& family, const PageContext& page) {
-  const Brief brief = brief_of(family);
+json brief_view(const FamilyResult& family, const Brief& brief, const PageContext& page) {
   if (brief.rows.empty()) return false;
   auto [lines, lead_lines] = lines_of(family, brief, page);
   const std::size_t others = lines.size() - lead_lines.size();

@@ -351,10 +351,11 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
           page.variants[variant.info.id] = shown["anchor"];
       }
     }
-    answers.push_back(answer_view(family, anchors));
+    const Brief brief = brief_of(family);
+    answers.push_back(answer_view(family, brief, anchors));
     answers.back()["suffix"] = families.back()["suffix"];
     answers.back()["anchor"] = families.back()["sections"]["answer"];
-    answers.back()["brief"] = brief_view(family, page);
+    answers.back()["brief"] = brief_view(family, brief, page);
     answers.back()["program"] = std::move(program);
     show_as_program(answers.back(), families.back());
     const json in_short = families.back()["time_budget"]["in_short"];

@@ -86,7 +86,7 @@ nlohmann::json brief_lines(const FamilyResult& family, const PageContext& page) 
   const nlohmann::json program = program_view(family, page);
   const bool is_program = !program.is_boolean();
   if (is_program) append(lines, program["lines"]);
-  if (const nlohmann::json brief = brief_view(family, page); !brief.is_boolean()) {
+  if (const nlohmann::json brief = brief_view(family, brief_of(family), page); !brief.is_boolean()) {
     for (const char* part : {"best", "outlook", "right", "details"}) append(lines, brief[part]);
     append(lines, brief["notes"], "Note");
   }

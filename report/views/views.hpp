@@ -15,6 +15,7 @@
 #include "report/analysis/machines/fleet.hpp"
 #include "report/analysis/machines/history.hpp"
 #include "report/analysis/reasons/explanations.hpp"
+#include "report/analysis/standing/brief.hpp"
 #include "report/views/page_plan.hpp"
 #include "report/views/table.hpp"
 
@@ -39,11 +40,12 @@ struct Page {
                                   const ReportText& text = {});
 
 /// The answer first: the best variant for each op and problem.
-[[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, Anchors& anchors);
+[[nodiscard]] nlohmann::json answer_view(const FamilyResult& family, const Brief& brief, Anchors& anchors);
 
 /// The brief of a family: { at, best, outlook, right, details: [{ lead, text }], notes: [text], table,
 /// chart or false, lines: [{ id, anchor, text, cause }] }; false where nothing was measured.
-[[nodiscard]] nlohmann::json brief_view(const FamilyResult& family, const PageContext& page);
+[[nodiscard]] nlohmann::json brief_view(const FamilyResult& family, const Brief& brief,
+                                        const PageContext& page);
 
 /// What the owner of a program asks first: { cards, lines: [{ lead, text }], table, and the parts of
 /// program_parts.hpp }; false for a family that is not one program with a trace.

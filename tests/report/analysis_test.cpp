@@ -220,7 +220,7 @@ TEST(Analysis, WhatIsLevelWithTheFastestIsSaidAndMarkedLikeIt) {
   const FamilyResult& family = analysis.families.front();
   EXPECT_EQ(fastest_ops(family)->level, 1U);
   Anchors anchors;
-  const nlohmann::json answer = answer_view(family, anchors);
+  const nlohmann::json answer = answer_view(family, brief_of(family), anchors);
   EXPECT_NE(answer["sentences"][0].get<std::string>().find("(tied with 1 other)"), std::string::npos);
   EXPECT_EQ(answer["cards"][0]["everywhere"], "tied with 1 other");
 }
@@ -236,7 +236,9 @@ TEST(Analysis, NoneIsTheFastestBesideADisturbedTimeThatMayBeShorter) {
     for (Measurement& m : samples::timing(run.cases[0]).measurements) m.disturbed = others;
     const RunAnalysis analysis = analyse(run);
     Anchors anchors;
-    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+    return answer_view(analysis.families.front(), brief_of(analysis.families.front()),
+                       anchors)["sentences"][0]
+        .get<std::string>();
   };
   EXPECT_NE(sentence_beside(0.1001).find("conv/b has the shortest median"), std::string::npos);
   EXPECT_NE(sentence_beside(0.2).find("conv/b has the shortest median"), std::string::npos)
@@ -252,7 +254,9 @@ TEST(Analysis, WhereNoOpTimeCanBeComparedTheTimesWithCopiesAre) {
   const auto sentence = [&] {
     const RunAnalysis analysis = analyse(run);
     Anchors anchors;
-    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+    return answer_view(analysis.families.front(), brief_of(analysis.families.front()),
+                       anchors)["sentences"][0]
+        .get<std::string>();
   };
   const auto mark = [](Case& subject) {
     for (Measurement& m : samples::timing(subject).measurements) m.holds_copies = m.metric == "op_time";
@@ -278,7 +282,9 @@ TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
   const auto sentence = [&] {
     const RunAnalysis analysis = analyse(run);
     Anchors anchors;
-    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+    return answer_view(analysis.families.front(), brief_of(analysis.families.front()),
+                       anchors)["sentences"][0]
+        .get<std::string>();
   };
   EXPECT_NE(sentence().find("conv/b is fastest"), std::string::npos) << sentence();
   EXPECT_NE(sentence().find("1.99–2.01×)"), std::string::npos) << sentence();
@@ -287,7 +293,8 @@ TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
   }
   const RunAnalysis analysis = analyse(run);
   Anchors anchors;
-  EXPECT_EQ(answer_view(analysis.families.front(), anchors)["cards"][0]["no_verdict"],
+  EXPECT_EQ(answer_view(analysis.families.front(), brief_of(analysis.families.front()),
+                        anchors)["cards"][0]["no_verdict"],
             "no verdict: a time was disturbed");
   EXPECT_NE(sentence().find("conv/b has the shortest median"), std::string::npos) << sentence();
   EXPECT_NE(sentence().find("2.00× as fast as its baseline conv/a (no verdict: a time was disturbed)"),
@@ -306,7 +313,9 @@ TEST(Analysis, AnIntervalAroundOneIsWithoutAVerdictUnlessItIsNarrow) {
     }
     const RunAnalysis analysis = analyse(run);
     Anchors anchors;
-    return answer_view(analysis.families.front(), anchors)["sentences"][0].get<std::string>();
+    return answer_view(analysis.families.front(), brief_of(analysis.families.front()),
+                       anchors)["sentences"][0]
+        .get<std::string>();
   };
   EXPECT_NE(sentence(0.0999, 0.004).find("(95 %: 0.99"), std::string::npos) << sentence(0.0999, 0.004);
   EXPECT_EQ(sentence(0.0999, 0.004).find("no verdict"), std::string::npos) << sentence(0.0999, 0.004);

@@ -33,7 +33,7 @@ nlohmann::json view_of(const mprof::Run& run) {
   PageContext page;
   page.materials = &materials;
   page.plan = &plan;
-  return brief_view(analysis.families.front(), page);
+  return brief_view(analysis.families.front(), brief_of(analysis.families.front()), page);
 }
 
 /// No-break spaces are typed as spaces here.

@@ -56,14 +56,18 @@ TEST(Selection, WhatIsLeftOutIsSaidWhereFastestIsClaimed) {
   const RunAnalysis analysis = analyse(run, nullptr, &recorded);
   EXPECT_EQ(analysis.families.front().measured, 4U);
   Anchors anchors;
-  const std::string answer = answer_view(analysis.families.front(), anchors)["sentences"].dump();
+  const std::string answer =
+      answer_view(analysis.families.front(), brief_of(analysis.families.front()), anchors)["sentences"]
+          .dump();
   EXPECT_NE(answer.find(" is fastest of 2 shown, 4 measured,"), std::string::npos) << answer;
   EXPECT_TRUE(std::ranges::any_of(analysis.findings, [](const Finding& finding) {
     return std::holds_alternative<finding::LeftOut>(finding.what);
   }));
   const RunAnalysis whole = analyse(recorded);
-  EXPECT_EQ(answer_view(whole.families.front(), anchors)["sentences"].dump().find("shown"),
-            std::string::npos);
+  EXPECT_EQ(
+      answer_view(whole.families.front(), brief_of(whole.families.front()), anchors)["sentences"].dump().find(
+          "shown"),
+      std::string::npos);
 }
 
 TEST(Selection, AParameterThatWasNotSweptIsSaidToBeAtItsDefault) {
@@ -76,7 +80,8 @@ TEST(Selection, AParameterThatWasNotSweptIsSaidToBeAtItsDefault) {
   EXPECT_EQ(found[0].parameters.front(), (std::pair<std::string, std::string>{"tile_width", "16"}));
   EXPECT_TRUE(found[0].at_defaults);
   Anchors anchors;
-  const std::string remarks = answer_view(analysis.families.front(), anchors)["remarks"].dump();
+  const std::string remarks =
+      answer_view(analysis.families.front(), brief_of(analysis.families.front()), anchors)["remarks"].dump();
   EXPECT_NE(remarks.find("Not swept, so at their defaults: " + run.variants[1].id + " (tile_width=16)."),
             std::string::npos)
       << remarks;
@@ -89,7 +94,8 @@ TEST(Selection, WhatARemarkCountsAndDoesNotNameIsListed) {
   const std::size_t all = unswept(analysis.families.front()).size();
   ASSERT_GT(all, 4U);
   Anchors anchors;
-  const nlohmann::json answer = answer_view(analysis.families.front(), anchors);
+  const nlohmann::json answer =
+      answer_view(analysis.families.front(), brief_of(analysis.families.front()), anchors);
   EXPECT_NE(answer["remarks"].dump().find(fmt::format("and {} others", all - 3)), std::string::npos)
       << answer["remarks"];
   ASSERT_EQ(answer["lists"].size(), 1U);

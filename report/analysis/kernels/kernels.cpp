@@ -12,8 +12,8 @@ namespace {
 constexpr std::string_view duration = "gpu__time_duration.sum";
 
 /// The measurement of one kernel of the op.
-const Measurement* find_of_kernel(const PassResult& pass, std::string_view metric, std::string_view op,
-                                  std::string_view kernel) {
+const Measurement* find_of_kernel(const PassResult& pass, const Name& metric, const Name& op,
+                                  const Name& kernel) {
   const auto found = std::find_if(
       pass.measurements.begin(), pass.measurements.end(),
       [&](const Measurement& m) { return m.metric == metric && m.op == op && m.kernel == kernel; });
@@ -21,15 +21,14 @@ const Measurement* find_of_kernel(const PassResult& pass, std::string_view metri
 }
 
 /// What the trace says of a kernel of an op.
-std::optional<double> traced_of(const Case& c, std::string_view metric, std::string_view op,
-                                std::string_view kernel) {
+std::optional<double> traced_of(const Case& c, const Name& metric, const Name& op, const Name& kernel) {
   const PassResult* trace = find_pass(c, Pass::trace);
   const Measurement* row = trace == nullptr ? nullptr : find_of_kernel(*trace, metric, op, kernel);
   if (row == nullptr || row->samples.empty()) return std::nullopt;
   return median(row->samples);
 }
 
-std::optional<double> launches_of(const Case& c, std::string_view op, std::string_view kernel) {
+std::optional<double> launches_of(const Case& c, const Name& op, const Name& kernel) {
   return traced_of(c, "kernel_instances", op, kernel);
 }
 
@@ -58,15 +57,16 @@ Part traced_part(const PassResult& pass, const Measurement& m) {
   return part;
 }
 
-bool is_part(const Measurement& m, std::string_view metric, std::string_view op) {
+bool is_part(const Measurement& m, const Name& metric, const Name& op) {
   return m.metric == metric && !m.kernel.empty() && (op.empty() || m.op == op);
 }
 
 std::vector<Part> parts_of(const Case& c, std::string_view metric, std::string_view op) {
+  const Name wanted(metric), of(op);
   std::vector<Part> parts;
   for (const PassResult& pass : c.passes) {
     for (const Measurement& m : pass.measurements) {
-      if (!is_part(m, metric, op)) continue;
+      if (!is_part(m, wanted, of)) continue;
       parts.push_back(pass.pass == Pass::counters ? counted_part(c, pass, m) : traced_part(pass, m));
     }
   }
@@ -127,12 +127,13 @@ double KernelCounters::time() const {
   return once ? once->median * launches.value_or(1) : 0;
 }
 
-std::vector<KernelCounters> kernels_of(const Case& c) {
+std::vector<KernelCounters> kernels_of(const Case& c, std::optional<std::string_view> op) {
+  const std::optional<Name> wanted = op ? std::optional<Name>(*op) : std::nullopt;
   const PassResult* pass = find_pass(c, Pass::counters);
   std::vector<KernelCounters> kernels;
   if (pass == nullptr) return kernels;
   for (const Measurement& m : pass->measurements) {
-    if (m.kernel.empty()) continue;
+    if (m.kernel.empty() || (wanted && m.op != *wanted)) continue;
     auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const KernelCounters& known) {
       return std::tie(known.op, known.kernel) == std::tie(m.op, m.kernel);
     });
@@ -159,9 +160,10 @@ bool adds_up(std::string_view metric) {
 }
 
 bool is_known_by_kernel(const Case& c, std::string_view metric, std::string_view op) {
+  const Name wanted(metric), of(op);
   return std::any_of(c.passes.begin(), c.passes.end(), [&](const PassResult& pass) {
     return std::any_of(pass.measurements.begin(), pass.measurements.end(),
-                       [&](const Measurement& m) { return is_part(m, metric, op); });
+                       [&](const Measurement& m) { return is_part(m, wanted, of); });
   });
 }
 

@@ -32,8 +32,9 @@ struct KernelCounters {
   [[nodiscard]] double busy() const { return traced.value_or(time()); }
 };
 
-/// The kernels of a case's counters pass, in the order in which they were first launched.
-[[nodiscard]] std::vector<KernelCounters> kernels_of(const Case& c);
+/// The kernels of a case's counters pass, or of one op of it, in the order in which they were first launched.
+[[nodiscard]] std::vector<KernelCounters> kernels_of(const Case& c,
+                                                     std::optional<std::string_view> op = std::nullopt);
 
 /// Why the counters pass left nothing, or not this metric.
 [[nodiscard]] Why why_not_counted(const Case& c);

@@ -424,9 +424,7 @@ OpReadings::OpReadings(const FamilyResult& family, const CaseResult& result, std
     : family_(&family), result_(&result) {
   info_.name = std::move(op);
   if (const OpResult* found = result.find_op(info_.name)) info_ = found->info;
-  for (KernelCounters& kernel : kernels_of(*result.source)) {
-    if (kernel.op == info_.name) kernels_.push_back(std::move(kernel));
-  }
+  kernels_ = kernels_of(*result.source, info_.name);
   uncounted_ = why_partly_counted(result, info_.name, kernels_);
 }
 
