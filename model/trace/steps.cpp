@@ -143,6 +143,7 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, trace::LaunchedWork
     std::int64_t given = 0;
     std::int64_t time = 0;
     Repeated kernel{};
+    std::size_t ordinal = 0;  ///< of those of its GPU and process
   };
   std::vector<Launch> launches;
   works.each_kernel([&](const trace::LaunchedWork& work) {
@@ -155,8 +156,11 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, trace::LaunchedWork
     std::ranges::stable_sort(launches, {}, &Launch::given);
   // One GPU's launches in one process: what others do at their own pace is no step of it.
   std::map<Repeated, std::vector<std::size_t>> places;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::size_t> launched;
   std::vector<double> busy{0};  // of all kernels before each one, ns
   for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto& [gpu, process, name] = launches[i].kernel;
+    launches[i].ordinal = launched[{gpu, process}]++;
     places[launches[i].kernel].push_back(i);
     busy.push_back(busy.back() + static_cast<double>(launches[i].time));
   }
@@ -164,7 +168,9 @@ std::optional<Cycle> launch_cycle(const trace::Trace& trace, trace::LaunchedWork
   for (const auto& [name, of_name] : places) {
     if (of_name.size() < fewest_steps || (best != nullptr && of_name.size() <= best->size())) continue;
     const double spanned = busy[of_name.back() + 1] - busy[of_name.front()];
-    if (is_regular(of_name) && spanned >= most * busy.back()) best = &of_name;
+    std::vector<std::size_t> ordinals;
+    for (const std::size_t place : of_name) ordinals.push_back(launches[place].ordinal);
+    if (is_regular(ordinals) && spanned >= most * busy.back()) best = &of_name;
   }
   if (best == nullptr) return std::nullopt;
   Cycle cycle{.names = {trace.names[std::get<2>(launches[best->front()].kernel)]}};

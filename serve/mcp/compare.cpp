@@ -133,10 +133,9 @@ Answer answer_compare(const Json& arguments) {
   } catch (const Error& error) {
     if (error.code() != ExitCode::incomparable) throw;
     answer.say("The two runs cannot be compared.");
-    answer.lack(
-        "verdicts", error.what(),
-        "Measure the same variants and problems on one machine. Where two variants are to be compared, "
-        "name them: of one of before, with one of after.");
+    answer.lack("verdicts", error.what(),
+                "Measure the same variants and problems on one machine. To compare two variants, name them: "
+                "of one of before, with one of after.");
     answer.mark_foreign({});
   }
   lead_on();

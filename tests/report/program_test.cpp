@@ -126,12 +126,12 @@ TEST(ProgramSteps, AreFoundByTheirLaunchesToo) {
   EXPECT_EQ(steps->all[5].launches, 14U);
 }
 
-/// The last kernel on another GPU, or of another process.
+/// The last kernel on another GPU, or of another process; 0: of the one that launched it.
 void change_last(Program& program, std::uint32_t gpu, std::uint32_t process) {
   trace::Kernels& kernels = program.made.trace.kernels;
   kernels.change(kernels.size() - 1, [&](trace::Kernel& one) {
     one.queue.device = gpu;
-    one.process = trace::nsys::global_process(process);
+    if (process != 0) one.process = trace::nsys::global_process(process);
   });
 }
 
@@ -140,11 +140,11 @@ Program two_gpus() {
   Program program;
   for (int step = 0; step < 50; ++step) {
     program.launch("gemm", 990);
-    change_last(program, 0, 8);
+    change_last(program, 0, 0);
     if (step % 10 != 0) continue;
     const std::int64_t busy_until = program.gpu;
     program.launch("gemm", 10);
-    change_last(program, 1, 8);
+    change_last(program, 1, 0);
     program.gpu = busy_until;
   }
   return program;
