@@ -79,7 +79,7 @@ std::vector<pid_t> children_of(pid_t process) {
 void stop_tree(pid_t process) noexcept {
   constexpr std::string_view at_rest("TtX\0", 4);  // stopped, or gone
   constexpr int most_tries = 200;
-  constexpr useconds_t pause = 1000;
+  constexpr useconds_t between_tries = 1000;
   for (int i = 0; i < most_tries; ++i) {
     bool is_running = false;
     for (const pid_t one : tree_of(process)) {
@@ -90,7 +90,7 @@ void stop_tree(pid_t process) noexcept {
       ::kill(one, SIGSTOP);
     }
     if (!is_running) return;
-    ::usleep(pause);
+    ::usleep(between_tries);
   }
 }
 
