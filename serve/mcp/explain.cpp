@@ -260,7 +260,7 @@ void point_to_explained(Answer& answer, const ReadRun& read, const FoundCase& fo
 std::string counted(const Answer& answer, bool is_baseline) {
   const auto count = [&](std::string_view kind) {
     return static_cast<std::size_t>(
-        std::ranges::count_if(answer.rows(), [&](const Json& row) { return row["kind"] == kind; }));
+        std::ranges::count_if(answer.rows(), [&](const Json& row) { return row.value("kind", "") == kind; }));
   };
   const std::size_t reasons = count("reason"), hints = count("advice"), kernels = count("bottleneck");
   return fmt::format(

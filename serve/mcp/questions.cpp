@@ -46,13 +46,13 @@ Json trouble(const std::string& code, const std::string& text, const std::string
 Json result_of(const Json& question) {
   Json document;
   try {
-    const Json& arguments = question["arguments"];
-    const Json& known = question["facts"];
-    const ServerFacts facts{.bytes = known["bytes"].get<std::size_t>(),
-                            .allowed = known["allowed"].get<std::vector<std::string>>(),
-                            .budget_left = known["budget_left"].get<double>(),
-                            .running = known["running"].get<std::string>()};
-    const Answer answer = answered(question["tool"].get<std::string>(), arguments, facts);
+    const Json& arguments = question.at("arguments");
+    const Json& known = question.at("facts");
+    const ServerFacts facts{.bytes = known.at("bytes").get<std::size_t>(),
+                            .allowed = known.at("allowed").get<std::vector<std::string>>(),
+                            .budget_left = known.at("budget_left").get<double>(),
+                            .running = known.at("running").get<std::string>()};
+    const Answer answer = answered(question.at("tool").get<std::string>(), arguments, facts);
     return {{"document", answer.document(page_of(arguments, facts.bytes))}, {"is_error", false}};
   } catch (const Trouble& error) {
     document = error.document();

@@ -199,7 +199,7 @@ const record_commands = [
   ["status", "rec"], ["status", "rec", "--json"], ["merge", "rec", "--out", "out", "--incomplete"], ["merge", "rec", "whole", "--out", "out", "--pool"], ["fleet", "rec"], ["fleet", "--history", "rec", "--json"],
 ].map((words) => ({ words, codes: reading }));
 /** Questions of a client of `mprof mcp`, as the server asks the processes that read. */
-const question = (tool, args) => ({ words: ["answer"], codes: [0], input: JSON.stringify({ tool, arguments: { run: "rec", ...args }, facts: { allowed: [], budget_left: 0, running: "" } }) });
+const question = (tool, args) => ({ words: ["answer"], codes: [0], input: JSON.stringify({ tool, arguments: { run: "rec", ...args }, facts: { bytes: 8192, allowed: [], budget_left: 0, running: "" } }) });
 for (const table of ["cases", "ops", "kernels", "transfers", "counters", "lines", "findings"]) record_commands.push(question("rows", { table }));
 for (const tool of ["summary", "summary", "explain", "lines"]) record_commands.push(question(tool, { case: "conv/cpu_naive@100" }));
 record_commands.push(question("compare", { before: "rec", after: "whole" }), question("machine", { kind: "run" }));
