@@ -172,7 +172,8 @@ TEST_F(Measure, WorkThatCannotBeHeldIsTimedAsLaunchedAndSaysSo) {
   EXPECT_EQ(samples(result, "op_time", "op1"), std::vector<double>(1 + 2 + 5 * 3, 2.0));
   const auto row = std::ranges::find(result.measurements, "launched_op_time", &Measurement::metric);
   ASSERT_NE(row, result.measurements.end());
-  EXPECT_NE(row->absent.find("the op waits for the device, or queues more"), std::string::npos) << row->absent;
+  EXPECT_NE(row->absent.find("the op waits for the device, or queues more"), std::string::npos)
+      << row->absent;
 }
 
 TEST_F(Measure, HotTimesAreHeldTooUnlessTheWorkWaits) {
