@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -49,10 +49,13 @@ std::string folder_of(pid_t pid) {
   return fmt::format("/proc/{}/", pid);
 }
 
-/// Of a file that the kernel makes; empty where it cannot be read, as when its process has ended.
+/// Of a file that the kernel makes. What cannot be read is left out, as when its process ends meanwhile: a
+/// buffer that is read without its stream would throw then.
 std::string text_in(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 /// The number behind `name`, with which a line begins; 0 where none does.
