@@ -160,7 +160,8 @@ int with_output_error(int code, int error) {
 }
 
 /// A report frees large lists beside millions of small blocks. glibc goes through all of its lists of small
-/// free blocks then; without them it merges each block when it is freed.
+/// free blocks then; without them it merges each block when it is freed. Not in a worker: what is measured
+/// there allocates as it would anywhere else.
 void keep_no_lists_of_small_blocks() {
 #ifdef M_MXFAST
   ::mallopt(M_MXFAST, 0);
@@ -172,7 +173,7 @@ void keep_no_lists_of_small_blocks() {
 
 int main(int argc, char** argv) {
   using namespace mprof::cli;
-  keep_no_lists_of_small_blocks();
+  if (argc < 2 || std::string_view(argv[1]) != "worker") keep_no_lists_of_small_blocks();
   take_over_streams();
   survive_limits_of_files();
   const int code = exit_code_of(argc, argv);
