@@ -272,7 +272,8 @@ json highlights(const FamilyResult& family, const Brief& brief) {
     const SpeedUp& over = is_common ? leader->over : best.speed_up();
     const std::string baseline = without_problem(best.fastest->baseline);
     const std::string against = is_common ? format::short_id(brief.common->info.id) : baseline;
-    const bool is_sure = over.interval && !over.is_open_by_disturbance();
+    const std::string despite = over ? despite_text(over) : "";
+    const bool is_sure = over.interval && !over.is_open_by_disturbance() && despite.empty();
     cards.push_back({{"what", timed_name(family, op)},
                      {"problem", family.words.problem(best.problem)},
                      {"variant", format::short_id(best.fastest->configuration)},
@@ -280,7 +281,7 @@ json highlights(const FamilyResult& family, const Brief& brief) {
                      {"time", format::quantity(best.time()->median, Unit::second)},
                      {"speed_up", over ? format::times(*over.factor) : ""},
                      {"interval", is_sure ? format::times(over.interval->low, over.interval->high) : ""},
-                     {"no_verdict", over.is_open_by_disturbance() ? disturbed_words : ""},
+                     {"no_verdict", over.is_open_by_disturbance() ? std::string(disturbed_words) : despite},
                      {"baseline", against},
                      {"over_own", best.speed_up() && against != baseline
                                       ? fmt::format("{} as fast as its baseline {}",

@@ -88,10 +88,10 @@ std::string tolerance_sentence(const RivalStep& step) {
   const auto own = tolerance_of(*step.own, step.op);
   const auto rival = tolerance_of(*step.rival, step.op);
   if (!own || !rival || *own == *rival) return {};
-  std::string text =
-      fmt::format(" Its tolerance is {}: {}{}, not {}{}.", *rival < *own ? "looser" : "tighter",
-                  format::scientific(*own), precision_words(*step.own), format::scientific(*rival),
-                  is_like(*step.own, *step.rival, step.op) ? "" : "; no library was measured at it");
+  std::string text = fmt::format(
+      " Its tolerance is {}: {}{}, not {}{}.", *rival < *own ? "looser" : "tighter", format::scientific(*own),
+      precision_words(*step.own), format::scientific(*rival),
+      is_like(*step.own, *step.rival, step.op) ? "" : "; no library has a comparable time at this precision");
   if (step.as_tight != nullptr && step.as_tight_speed_up)
     text += fmt::format(" At {} {} is {} as fast.", format::scientific(*rival), id_of(*step.as_tight),
                         format::times(*step.as_tight_speed_up.factor));
@@ -159,15 +159,17 @@ json rival_line(const FamilyResult& family, const RivalStep& step) {
       !step.is_of_other_kind && step.over_fastest && step.over_fastest.factor == step.speed_up.factor;
   const std::string rival = fmt::format("{}{} ({})", is_fastest ? "the fastest library, " : "",
                                         library_words(family, step), rival_ids(step));
-  std::string text = fmt::format("{} is {}: {} where the library takes {}.", id_of(*step.own),
-                                 over_text(step.speed_up, rival), time(*step.own), time(*step.rival));
-  if (!step.speed_up)
-    text = fmt::format("{} takes {}, {} {}.", id_of(*step.own), time(*step.own), rival, time(*step.rival));
+  std::string text =
+      step.speed_up
+          ? fmt::format("{} is {}: {} where the library takes {}.", id_of(*step.own),
+                        over_text(step.speed_up, rival), time(*step.own), time(*step.rival))
+          : fmt::format("{} takes {}, {} {}.", id_of(*step.own), time(*step.own), rival, time(*step.rival));
   text +=
       likeness_sentence(step) + tolerance_sentence(step) + little_of_the_whole(step) + despite_kernels(step);
   if (!is_fastest && !step.is_of_other_kind && step.over_fastest)
-    text += fmt::format(" It is {} as fast as the fastest library, {}.",
-                        format::times(*step.over_fastest.factor), format::one_line(step.fastest_library));
+    text += fmt::format(
+        " It is {}.",
+        over_text(step.over_fastest, "the fastest library, " + format::one_line(step.fastest_library)));
   return head_line(fmt::format("{} against libraries", timed_name(family, step.op)), text);
 }
 

@@ -251,14 +251,16 @@ json brief_view(const FamilyResult& family, const Brief& brief, const PageContex
   const std::size_t others = lines.size() - lead_lines.size();
   json chart = brief.common == nullptr ? json{{"rows", json::array()}}
                                        : ladder_chart(family, brief, page.plan->anchors);
+  json details = brief_details(family, brief), notes = brief_notes(family, brief);
   return {{"about", format::one_line(family.info.title)},
           {"has_winners", !family.has_one_configuration()},
           {"at", family.words.at(*brief.problem)},
           {"best", brief_best(family, brief)},
           {"outlook", brief_outlook(family, brief, page)},
           {"right", brief_right(family)},
-          {"details", brief_details(family, brief)},
-          {"notes", brief_notes(family, brief)},
+          {"has_details", !details.empty() || !notes.empty()},
+          {"details", std::move(details)},
+          {"notes", std::move(notes)},
           {"table", standing_table(family, brief, page).view()},
           {"chart", chart["rows"].size() > 1 ? page.plan->place(std::move(chart)) : json(false)},
           {"lines", std::move(lines)},

@@ -90,9 +90,11 @@ bool all_level(const SweepSeries& series) {
 /// 2.001 ms"; medians that are far apart all the same say more of the noise than of the values.
 std::string no_difference(const Sweep& sweep, const OpSweep& op, const SweepSeries& series) {
   const SweepPoint &best = *series.best_point(), &slowest = *series.slowest();
-  const std::string says = *slowest.to_best < noticeable
-                               ? "all values are tied: "
-                               : "the 95 % intervals are too wide to separate the values: ";
+  const bool are_all_verified = std::ranges::all_of(series.points, &SweepPoint::verified);
+  const std::string says =
+      *slowest.to_best < noticeable
+          ? are_all_verified ? "all values are tied: " : "all values with a verified time are tied: "
+          : "the 95 % intervals are too wide to separate the values: ";
   if (time_text(best) == time_text(slowest))
     return fmt::format("{}all take {}", says, judged_time(sweep, op, best));
   return fmt::format("{}{} takes {}, {} {}", says, point_text(sweep, best), judged_time(sweep, op, best),

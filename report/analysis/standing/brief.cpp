@@ -12,6 +12,7 @@
 #include "model/precision.hpp"
 #include "report/analysis/reasons/derived_metrics.hpp"
 #include "report/analysis/reasons/explanations.hpp"
+#include "report/analysis/reasons/other_variants.hpp"
 #include "report/analysis/standing/standings.hpp"
 #include "report/analysis/standing/synergy.hpp"
 
@@ -178,9 +179,9 @@ Precision precision_of(const FamilyResult& family, const CaseResult* common, con
 std::optional<Reason> cause_over(const FamilyResult& family, const CaseResult& common, const Best& best,
                                  const SpeedUp& over) {
   if (best.op.empty() || over.verdict != Verdict::faster) return std::nullopt;
-  const Explanation one =
-      explain_change({&family, &common}, {&family, best.fastest}, best.op, "op_time", over);
-  if (one.reasons.empty()) return std::nullopt;
+  Explanation one = explain_change({&family, &common}, {&family, best.fastest}, best.op, "op_time", over);
+  weigh_by_others(one, {&family, &common}, {&family, best.fastest});
+  if (one.reasons.empty() || one.reasons.front().refuted_by) return std::nullopt;
   return first_reason(one);
 }
 
