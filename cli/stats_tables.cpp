@@ -69,9 +69,12 @@ void print_reports(const std::vector<const ProfileReport*>& reports, const std::
   std::optional<trace::Trace> profile;
   trace::Parts held;
   for (const ProfileReport* report : reports) {
-    if (!profile || !held.include(report->reads)) {
+    // Whether a time can be is judged by all work of its stream.
+    trace::Parts wanted = report->reads;
+    wanted.kernels = wanted.transfers = wanted.kernels || wanted.transfers;
+    if (!profile || !held.include(wanted)) {
       profile.reset();
-      held = report->reads;
+      held = wanted;
       profile = file.read(held);
       impossible.leave_out(*profile);
     }

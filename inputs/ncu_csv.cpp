@@ -352,7 +352,9 @@ std::string why_nothing(const std::vector<std::string>& errors) {
 /// Whether a metric's numbers mean nothing without their unit: ncu prints times, bytes and rates with a
 /// prefix that it chooses. Shares and counts have none.
 bool needs_unit(std::string_view metric) {
-  constexpr std::array<std::string_view, 5> signs{"time", "duration", "mem_", "_size", "per_second"};
+  constexpr std::array<std::string_view, 3> signs{"time", "duration", "per_second"};
+  const bool is_share = metric.find(".pct") != metric.npos || metric.find(".ratio") != metric.npos;
+  if (!is_share && metric.find("bytes") != metric.npos) return true;  // also of a cycle
   const auto unit = unit_of_metric(metric);
   if (unit) return *unit != Unit::percent && *unit != Unit::ratio && *unit != Unit::count;
   return std::ranges::any_of(signs, [&](std::string_view sign) { return metric.find(sign) != metric.npos; });

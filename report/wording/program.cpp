@@ -137,9 +137,9 @@ std::string by_gpu_text(const ProgramPicture& picture) {
   std::string text =
       fmt::format("Of {}, {}.", picture.steps ? "the steady steps" : "the time from the first CUDA call",
                   fmt::join(texts, ". "));
-  if (named.size() < budget.gpus.size())
-    text +=
-        fmt::format(" The {} lie between.", format::plural(budget.gpus.size() - named.size(), "other GPU"));
+  const std::size_t others = budget.gpus.size() - named.size();
+  if (others == 1) text += " The other GPU lies between.";
+  if (others > 1) text += fmt::format(" The {} other GPUs lie between.", others);
   return text;
 }
 

@@ -267,14 +267,18 @@ std::vector<ProcessShare> shares_of_processes(const BudgetRows& rows, const Inte
   }
   for (const trace::GraphExecution& graph : rows.graphs)
     times[{graph.queue.device, graph.process}].push_back(graph.time);
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> within;
   std::map<std::uint32_t, std::size_t> processes;
-  for (const auto& [place, of_process] : times) ++processes[place.first];
-  std::vector<ProcessShare> shares;
   for (auto& [place, of_process] : times) {
+    const std::int64_t time = (IntervalSet(std::move(of_process)) & window).length();
+    if (time == 0) continue;
+    within.emplace(place, time);
+    ++processes[place.first];
+  }
+  std::vector<ProcessShare> shares;
+  for (const auto& [place, time] : within) {
     const auto& [gpu, process] = place;
-    if (processes.at(gpu) > 1)
-      shares.push_back({gpu, trace::nsys::native_process(process),
-                        (IntervalSet(std::move(of_process)) & window).length()});
+    if (processes.at(gpu) > 1) shares.push_back({gpu, trace::nsys::native_process(process), time});
   }
   return shares;
 }
