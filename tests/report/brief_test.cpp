@@ -164,8 +164,9 @@ TEST(BriefView, AFastestOfALibraryHasOwnCodesLikeBesideIt) {
   samples::timing(run.cases[2]).status = Status::wrong;
   const std::string details = texts_of(view_of(run)["details"]);
   EXPECT_NE(details.find("conv/slow is 1.50× as fast as cuBLAS (conv/rival"), std::string::npos) << details;
-  EXPECT_NE(details.find(" Both must meet 1.0e-5. It is 0.250× as fast as the fastest library, cuBLAS (95\u00a0%: "),
-            std::string::npos)
+  EXPECT_NE(
+      details.find(" Both must meet 1.0e-5. It is 0.250× as fast as the fastest library, cuBLAS (95 %: "),
+      std::string::npos)
       << details;
 }
 
@@ -306,7 +307,8 @@ TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   const std::string tight = line_text(tighter["details"][0]);
   EXPECT_TRUE(tight.starts_with("layer1 by conv/rival in 2.000 s, 2.00× as fast as conv/slow")) << tight;
   const std::string own = line_text(tighter["details"][1]);
-  EXPECT_NE(own.find(" Its tolerance is looser: 2.0e-3, not 1.0e-5; no library has a comparable time at this precision."),
+  EXPECT_NE(own.find(" Its tolerance is looser: 2.0e-3, not 1.0e-5; no library has a comparable time at this "
+                     "precision."),
             std::string::npos)
       << own;
   const std::string looser = texts_of(view_of(ladder_of_precisions(1e-5, 2e-3))["details"]);
