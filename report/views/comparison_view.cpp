@@ -51,9 +51,9 @@ Cell more_rounds_cell(const SpeedUp& speed_up) {
 
 using Cases = std::vector<const CaseComparison*>;
 
-/// Whether a time of a trace hardly differs: a profile has hundreds of them.
+/// Whether the launches of a kernel hardly differ: a profile has hundreds of kernels.
 bool is_about_alike(const Comparison& comparison, const TimeComparison& time) {
-  return is_traced(time) && time.ratio && !is_change(time.speed_up.verdict) &&
+  return !time.kernel.empty() && is_traced(time) && time.ratio && !is_change(time.speed_up.verdict) &&
          std::max(*time.ratio, 1 / *time.ratio) - 1 < comparison.thresholds.of(*time.a, *time.b);
 }
 

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "model/compact_json.hpp"
-#include "model/precision.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/judgement.hpp"
 #include "report/wording/precision.hpp"
@@ -99,14 +98,13 @@ Json own_clock_json(const std::optional<OwnClock>& own) {
 
 Json correct_json(const Judgement& judgement) {
   const auto compared = [&](double value) { return judgement.outputs == 0 ? Json(nullptr) : number(value); };
-  const auto lower = format_of_tolerance(judgement.tolerance);
   return {{"passed", judgement.status == JudgeStatus::right},
           {"outputs", judgement.outputs},
           {"elements", judgement.elements},
           {"max_error", compared(judgement.max_error)},
           {"relative_error", compared(judgement.relative_error)},
           {"tolerance", compared(judgement.tolerance)},
-          {"precision", lower ? Json(*lower) : Json(nullptr)},
+          {"precision", judgement.precision.empty() ? Json(nullptr) : Json(judgement.precision)},
           {"declared_precision",
            judgement.declared_precision.empty() ? Json(nullptr) : Json(judgement.declared_precision)},
           {"checks", judgement.checks}};

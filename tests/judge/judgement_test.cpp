@@ -180,6 +180,7 @@ TEST(Judgement, SaysInWhichPrecisionAFileIsRight) {
   EXPECT_EQ(judgement_json(judgement, 8192)["correct"]["precision"], nullptr);
   judgement.outputs = 1;
   judgement.tolerance = half_or_tf32.tolerance;
+  judgement.precision = "fp16/tf32";
   EXPECT_NE(judgement_answer(judgement).find(" is right in FP16 or TF32, not in FP32, and "),
             std::string::npos);
   EXPECT_EQ(judgement_json(judgement, 8192)["correct"]["precision"], "fp16/tf32");

@@ -95,7 +95,7 @@ TEST(TracedTimes, WhatHardlyDiffersIsLeftOutOfTheTableButWithAll) {
   const nlohmann::json view = comparison_view(comparison, {}),
                        all = comparison_view(comparison, {Importance::unchanged});
   EXPECT_EQ(view["left_out"],
-            "2 times of traces changed by less than 1\u00a0%, and are left out: --all shows them.");
+            "1 time of traces changed by less than 1\u00a0%, and is left out: --all shows it.");
   EXPECT_EQ(view["tables"].dump().find("a launch of gemm"), std::string::npos);
   EXPECT_EQ(all["left_out"], "");
   EXPECT_NE(all["tables"].dump().find("a launch of gemm"), std::string::npos);

@@ -118,11 +118,19 @@ Importance importance_of(const CaseComparison& c) {
                                                                    : Importance::unchanged;
 }
 
+/// Whether both outputs may be in one number format, or are both as exact as the stricter of the two asks:
+/// then what was declared changes nothing.
+bool have_like_formats(const Verification& a, const Verification& b) {
+  const bool are_exact =
+      a.passed && b.passed && std::max(a.relative_l2, b.relative_l2) <= std::min(a.tolerance, b.tolerance);
+  return are_exact || may_be_one_format(number_format(a), number_format(b));
+}
+
 /// Whether the error is another one by more than what another order of sums makes.
 bool has_changed(const Verification& a, const Verification& b) {
   constexpr double noticeable_ratio = 2;
   if (a.passed != b.passed || a.tolerance != b.tolerance) return true;
-  if (!may_be_one_format(number_format(a), number_format(b))) return true;
+  if (!have_like_formats(a, b)) return true;
   return std::max(a.relative_l2, b.relative_l2) > noticeable_ratio * std::min(a.relative_l2, b.relative_l2);
 }
 
@@ -145,9 +153,7 @@ void mark_formats(std::vector<TimeComparison>& times, const Case& a, const Case&
       if (!time.op.empty() && time.op != op.name) continue;
       const Verification* const before = find_verification(a, op.name);
       const Verification* const after = find_verification(b, op.name);
-      if (before == nullptr || after == nullptr ||
-          may_be_one_format(number_format(*before), number_format(*after)))
-        continue;
+      if (before == nullptr || after == nullptr || have_like_formats(*before, *after)) continue;
       time.has_like_formats = false;
       time.format_a = number_format(*before);
       time.format_b = number_format(*after);
