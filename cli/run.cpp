@@ -96,7 +96,8 @@ Verb run_verb() {
                 {"baseline-build", "PROGRAM", "",
                  "Measure the same cases with this other build of mprof too, in turns: after each sample the "
                  "other build has its turn. Then compare the two. What slows the machine down affects both "
-                 "sides, so that smaller changes are found. Its record is in the folder baseline of --out."},
+                 "sides, so that smaller changes are found. By default it takes five rounds, also with "
+                 "--quick. Its record is in the folder baseline of --out."},
                 {"quiet", "", "", "Print only what goes wrong, and where the result is."},
                 json_answer_option(),
                 {"tuned", "FILE", "",

@@ -356,10 +356,12 @@ Plan make_plan(const RunRequest& request, const Registry& registry, const Device
   plan.hot = request.hot;
   plan.seed = request.seed.value_or(0);
   plan.timeout = request.timeout.value_or(0);
-  plan.rounds = request.rounds.value_or(request.quick ? 1 : usual_rounds);
+  plan.rounds = request.rounds.value_or(request.quick && !request.in_turns ? 1 : usual_rounds);
   Stopping all = request.quick ? quick_stopping : Stopping{};
   if (request.max_seconds) all.max_seconds = *request.max_seconds;
   plan.stopping = stopping_of_a_round(all, plan.rounds);
+  // What disturbs single samples is most of what differs in turns, and short ones cost little.
+  if (request.in_turns) plan.stopping.max_samples = all.max_samples;
   plan.inputs = inputs_of(families, request.inputs);
   std::ranges::copy_if(request.sources, std::back_inserter(plan.sources), [&](const PluginSource& source) {
     return std::ranges::count(plan.variants, source.variant) > 0 || plan.problems.contains(source.family);

@@ -30,6 +30,7 @@ struct RunRequest {
   std::vector<std::string> metrics;  ///< what the counters pass reads of each GPU kernel
   bool quick = false;
   bool hot = false;
+  bool in_turns = false;  ///< with another build, whose samples are compared one by one
   std::optional<std::uint32_t> rounds{};
   std::optional<std::uint64_t> seed;
   std::optional<double> max_seconds{};  ///< s, of sampling, per case, in all rounds together

@@ -251,6 +251,18 @@ TEST_F(PlanTest, QuickTakesFewProblemsAndRepeats) {
   EXPECT_EQ(plan().stopping.max_seconds, 4);
 }
 
+TEST_F(PlanTest, InTurnsEachRoundTakesTheSamplesOfARunAndThereAreEnoughRounds) {
+  const Stopping alone = plan().stopping;
+  request.in_turns = true;
+  EXPECT_EQ(plan().stopping.max_samples, Stopping{}.max_samples);
+  EXPECT_GT(plan().stopping.max_samples, alone.max_samples);
+  EXPECT_EQ(plan().stopping.max_seconds, alone.max_seconds);
+  request.quick = true;
+  EXPECT_EQ(plan().rounds, 5) << "pairs of fewer rounds are not compared";
+  request.rounds = 2;
+  EXPECT_EQ(plan().rounds, 2);
+}
+
 TEST_F(PlanTest, AGlobSelects) {
   pick("fake/[tp]*");
   EXPECT_EQ(plan().variants, (std::vector<std::string>{"fake/plain", "fake/tiled"}));
