@@ -39,8 +39,8 @@ struct Trial {
   std::size_t turn = 0;    ///< which of the orders that the inputs' items can have: below Execution::turns()
   bool unseen = false;     ///< with inputs drawn at random, which nobody has seen; none is kept of them
   std::uint64_t seed = 0;  ///< of what is drawn
-  /// Of all_items: what they showed of the same ops in another process. An output of the same bits is as
-  /// right, and is not compared as a whole once more.
+  /// What was shown of the same ops in another process. An output must be as precise. Of all_items: one of
+  /// the same bits is as right, and is not compared as a whole once more.
   std::span<const Verification> verified{};
   /// Of the items that are drawn to be compared, where whoever made the output knows `seed`.
   std::optional<std::uint64_t> items_seed{};

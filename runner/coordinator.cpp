@@ -244,6 +244,15 @@ class Coordinator {
     return cases;
   }
 
+  /// What an earlier round showed of the case, or before another pass the timing pass: what was right to FP32
+  /// when it was timed is not watched in a lower precision.
+  [[nodiscard]] static std::vector<Verification> verified_before(const Case& c,
+                                                                 const Assignment& assignment) {
+    const bool is_first_timed = assignment.pass == Pass::timing && assignment.round == 0;
+    const PassResult* const timing = is_first_timed ? nullptr : mprof::find_pass(c, Pass::timing);
+    return timing == nullptr ? std::vector<Verification>{} : timing->verification;
+  }
+
   [[nodiscard]] Job job_of(const Assignment& assignment) const {
     Job job{.pass = assignment.pass,
             .plan = run_.plan,
@@ -254,8 +263,7 @@ class Coordinator {
     for (const std::size_t index : assignment.cases) {
       job.cases.push_back(run_.cases[index].key);
       job.choices.push_back(choices_of(run_.cases[index]));
-      if (assignment.round > 0)
-        job.verified.push_back(mprof::find_pass(run_.cases[index], job.pass)->verification);
+      job.verified.push_back(verified_before(run_.cases[index], assignment));
     }
     if (job.pass == Pass::trace)
       job.trace_file =

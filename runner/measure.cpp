@@ -630,7 +630,9 @@ PassResult measure_watched(const MeasureContext& context, Pass pass, Execution& 
   CollectedStages stages(context.device, collectors);
   std::string wrong;
   do {
-    wrong = findings(stages.sample(execution, trials.next(Proof::some_items)).verification);
+    Trial some_items = trials.next(Proof::some_items);
+    some_items.verified = context.verified;
+    wrong = findings(stages.sample(execution, some_items).verification);
   } while (wrong.empty() &&
            std::ranges::any_of(collectors, [](const auto& collector) { return collector->wants_more(); }));
   for (const auto& collector : collectors) {

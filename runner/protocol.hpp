@@ -39,7 +39,7 @@ struct Job {
   Pass pass = Pass::timing;
   Plan plan{};
   std::vector<CaseKey> cases{};  ///< in the order to run
-  /// What an earlier round verified of each case, in their order; empty: there was none.
+  /// What an earlier round or the timing pass verified of each case, in their order; empty: there was none.
   std::vector<std::vector<Verification>> verified{};
   /// What an earlier pass or round chose in each case, in their order.
   std::vector<Choices> choices{};

@@ -251,6 +251,24 @@ TEST_F(Measure, ACollectorOfAnotherPassHasStagesAndExecutionsRepeated) {
   EXPECT_EQ(device.flushes, 2 * 3) << "each from a cold cache";
 }
 
+TEST_F(Measure, WhatWasVerifiedWhenItWasTimedIsKnownWhereItIsWatched) {
+  CollectorKinds kinds;
+  kinds.add({.id = "insatiable",
+             .pass = Pass::counters,
+             .device = "",
+             .order = 0,
+             .unavailable = {},
+             .make = [](const CaseContext&) { return std::make_unique<Insatiable>(); }});
+  const std::vector<Verification> verified = test::right_result().verification;
+  ScriptedExecution execution({});
+  MeasureContext watched = with(kinds);
+  watched.verified = verified;
+  EXPECT_EQ(measure_watched(watched, Pass::counters, execution).status, Status::ok);
+  ASSERT_GT(execution.trials.size(), 1U);
+  for (const Trial& trial : execution.trials)
+    EXPECT_EQ(trial.verified.size(), trial.proof == Proof::some_items ? 1U : 0U);
+}
+
 /// Finds the samples of its first `times` lives disturbed.
 class Disturbed final : public Collector {
  public:
