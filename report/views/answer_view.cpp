@@ -249,12 +249,12 @@ Table device_table(const FamilyResult& family, Anchors& anchors) {
   return table;
 }
 
-/// "TF32", where the best computes less precisely than the common baseline must.
-std::string precision_of(const Brief& brief, const Best& best) {
+/// Of the best, where it computes less precisely than the common baseline must; else nullptr.
+const Leader* less_precise(const Brief& brief, const Best& best) {
   const auto leader = std::ranges::find_if(brief.leaders, [&](const Leader& one) {
     return one.best->op == best.op && one.best->problem == best.problem && one.as_tight != nullptr;
   });
-  return leader == brief.leaders.end() ? "" : precision_label(leader->precision);
+  return leader == brief.leaders.end() ? nullptr : &*leader;
 }
 
 /// The answer at the largest problem, for the cards at the top of the page.
@@ -268,6 +268,7 @@ json highlights(const FamilyResult& family, const Brief& brief) {
     const auto leader = std::ranges::find_if(brief.leaders, [&](const Leader& one) {
       return one.best->op == op && one.over && one.best->problem == best.problem;
     });
+    const Leader* const loose = less_precise(brief, best);
     const bool is_common = leader != brief.leaders.end();  // the baseline that all are compared with first
     const SpeedUp& over = is_common ? leader->over : best.speed_up();
     const std::string baseline = without_problem(best.fastest->baseline);
@@ -277,12 +278,13 @@ json highlights(const FamilyResult& family, const Brief& brief) {
     cards.push_back({{"what", timed_name(family, op)},
                      {"problem", family.words.problem(best.problem)},
                      {"variant", format::short_id(best.fastest->configuration)},
-                     {"precision", precision_of(brief, best)},
+                     {"precision", loose == nullptr ? "" : precision_label(loose->precision)},
                      {"time", format::quantity(best.time()->median, Unit::second)},
                      {"speed_up", over ? format::times(*over.factor) : ""},
                      {"interval", is_sure ? format::times(over.interval->low, over.interval->high) : ""},
                      {"no_verdict", over.is_open_by_disturbance() ? std::string(disturbed_words) : despite},
                      {"baseline", against},
+                     {"tight", loose == nullptr ? "" : tight_factor_text(*loose)},
                      {"over_own", best.speed_up() && against != baseline
                                       ? fmt::format("{} as fast as its baseline {}",
                                                     format::times(*best.speed_up().factor), baseline)

@@ -240,7 +240,9 @@ std::string tight_text(const FamilyResult& family, const Brief& brief, const Lea
                                  format::quantity(time_of_step(tight, op)->median, Unit::second));
   if (leader.as_tight_over)
     text += ", " + over_text(leader.as_tight_over, format::short_id(brief.common->info.id));
-  return text;
+  const OpResult* const timed = op.empty() ? nullptr : tight.find_op(op);
+  const std::string nearness = timed == nullptr ? "" : nearness_text(*timed);
+  return nearness.empty() ? text : fmt::format("{}, {}", text, nearness);
 }
 
 /// The fastest in the precision of the common baseline, where the best are less precise: a line for each such
@@ -282,6 +284,8 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
   std::vector<std::string> level;
   for (const CaseResult* other : best.level) level.push_back(id_of(*other));
   if (!level.empty()) parts.push_back(fmt::format("tied with {}", some_of(std::move(level))));
+  if (const std::string tight = tight_factor_text(leader); leader.over && !is_level && !tight.empty())
+    parts.push_back(tight);
   return head_line(
       best.op.empty() ? format::sentence_case(timed_name(family, best.op)) : timed_name(family, best.op),
       fmt::format("{}.", fmt::join(parts, ", ")));
@@ -444,6 +448,21 @@ std::string devices_sentence(const FamilyResult& family, const Brief& brief) {
 std::string precision_label(const Precision& precision) {
   if (!precision.format.empty()) return mprof::precision_name(precision.format);
   return precision.tolerance ? format::scientific(*precision.tolerance) : "";
+}
+
+std::string tight_factor_text(const Leader& leader) {
+  const SpeedUp& over = leader.as_tight_over;
+  if (leader.as_tight == nullptr || !over || over.is_open_by_disturbance()) return {};
+  return fmt::format("{} {} {} ({})", format::times(*over.factor),
+                     leader.tight.format.empty() ? "at tolerance" : "in", precision_label(leader.tight),
+                     id_of(*leader.as_tight));
+}
+
+json brief_together(const FamilyResult& family, const Brief& brief) {
+  const bool has_whole =
+      std::ranges::any_of(brief.leaders, [](const Leader& leader) { return leader.best->op.empty(); });
+  const std::optional<json> line = has_whole ? together_line(family, brief) : std::nullopt;
+  return line ? json::array({*line}) : json::array();
 }
 
 json brief_best(const FamilyResult& family, const Brief& brief) {

@@ -256,6 +256,7 @@ json brief_view(const FamilyResult& family, const Brief& brief, const PageContex
           {"has_winners", !family.has_one_configuration()},
           {"at", family.words.at(*brief.problem)},
           {"best", brief_best(family, brief)},
+          {"together", brief_together(family, brief)},
           {"outlook", brief_outlook(family, brief, page)},
           {"right", brief_right(family)},
           {"has_details", !details.empty() || !notes.empty()},

@@ -289,7 +289,10 @@ TEST(BriefView, AnswersInTheOrderInWhichALeadAsks) {
   EXPECT_EQ(leads, (std::vector<std::string>{"layer1", "layer2", "Sum of the ops", "Whole execution",
                                              "Why, against conv/slow", "What bounds it",
                                              "Where the time goes", "Is it right"}));
+  EXPECT_EQ(view["together"], nlohmann::json::array({view["best"][2]}))
+      << "where ops have cards, it is a line";
   const std::string rows = line_text(view["best"][0]);
+  EXPECT_EQ(rows.find("tolerance"), std::string::npos) << rows;
   EXPECT_TRUE(rows.starts_with("conv/better in 1.000 s, 4.00× as fast as conv/slow (95 %: ")) << rows;
   EXPECT_EQ(rows.find("cuBLAS"), std::string::npos) << "the headline has no rival: " << rows;
   const std::string columns = line_text(view["details"][1]);
@@ -303,6 +306,7 @@ TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   const nlohmann::json tighter = view_of(ladder_of_precisions(2e-3, 1e-5));
   const std::string headline = line_text(tighter["best"][0]);
   EXPECT_TRUE(headline.starts_with("conv/better in 1.000 s (FP16/TF32), 4.00× as fast as")) << headline;
+  EXPECT_NE(headline.find(", 2.00× at tolerance 1.0e-5 (conv/rival)"), std::string::npos) << headline;
   EXPECT_EQ(tighter["details"][0]["lead"], "Fastest at tolerance 1.0e-5");
   const std::string tight = line_text(tighter["details"][0]);
   EXPECT_TRUE(tight.starts_with("layer1 by conv/rival in 2.000 s, 2.00× as fast as conv/slow")) << tight;

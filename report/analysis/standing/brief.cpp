@@ -71,9 +71,10 @@ const Explanation* telling(const VariantResult& variant, const std::vector<Expla
   return found;
 }
 
-/// The strongest reason; but a cause that is strong enough is told before a symptom.
+/// The strongest reason; but a cause that is strong enough is told before a symptom. One that explains less
+/// is a part of the matter, and would stand where a reader looks for the most of it.
 const Reason& first_reason(const Explanation& one) {
-  constexpr double strong = 0.05;  // of the whole change
+  constexpr double strong = 0.25;  // of the whole change
   const double change = std::abs(std::log(*one.speed_up.factor));
   const auto cause = std::ranges::find_if(one.reasons, [&](const Reason& reason) {
     return !reason.refuted_by && !is_symptom(*reason.rule) && reason.strength >= strong * change;
