@@ -291,18 +291,40 @@ json leader_line(const FamilyResult& family, const Brief& brief, const Leader& l
       fmt::format("{}.", fmt::join(parts, ", ")));
 }
 
+/// "18.4× in FP32 (map/exact)".
+std::string factor_in(const Precision& precision, double factor, const CaseResult& result) {
+  return fmt::format("{} {} {} ({})", format::times(factor), precision.format.empty() ? "at tolerance" : "in",
+                     precision_label(precision), id_of(result));
+}
+
+/// Where the row is less precise than the common baseline: the first that is not; else nullptr.
+const BriefRow* as_tight_row(const Brief& brief, const BriefRow& row) {
+  const auto common = std::ranges::find(brief.rows, brief.common, &BriefRow::variant);
+  if (common == brief.rows.end()) return nullptr;
+  const auto keeps = [&](const BriefRow& one) {
+    return one.precision.tolerance.value_or(0) <= common->precision.tolerance.value_or(0);
+  };
+  if (keeps(row)) return nullptr;
+  const auto found =
+      std::ranges::find_if(brief.rows, [&](const BriefRow& one) { return one.over && keeps(one); });
+  return found == brief.rows.end() || found->variant == brief.common ? nullptr : &*found;
+}
+
 /// The ops of one case together, of the whole: nullopt where there is one op, or they are no part of it.
 std::optional<json> together_line(const FamilyResult& family, const Brief& brief) {
   const auto fastest = fastest_ops(family);
   if (!fastest || family.ops.size() < 2 || fastest->result->key.problem != *brief.problem)
     return std::nullopt;
   const auto row = std::ranges::find(brief.rows, fastest->result, &BriefRow::result);
+  const BriefRow* const tight = row == brief.rows.end() ? nullptr : as_tight_row(brief, *row);
   std::string text =
       fmt::format("{} in {}", id_of(*fastest->result), format::quantity(fastest->time, Unit::second));
+  if (tight != nullptr) text += fmt::format(" ({})", precision_label(row->precision));
   if (row != brief.rows.end() && row->over && row->variant != brief.common)
     text +=
         fmt::format(", {} as fast as {}", format::times(*row->over), format::short_id(brief.common->info.id));
   if (fastest->level > 0) text += fmt::format(", tied with {}", format::plural(fastest->level, "other"));
+  if (tight != nullptr) text += ", " + factor_in(tight->precision, *tight->over, *tight->result);
   text +=
       fmt::format(". That is {} of its whole {} ({}).", format::percent(fastest->share), family.words.whole(),
                   format::quantity(fastest->result->total_time->median, Unit::second));
@@ -453,9 +475,7 @@ std::string precision_label(const Precision& precision) {
 std::string tight_factor_text(const Leader& leader) {
   const SpeedUp& over = leader.as_tight_over;
   if (leader.as_tight == nullptr || !over || over.is_open_by_disturbance()) return {};
-  return fmt::format("{} {} {} ({})", format::times(*over.factor),
-                     leader.tight.format.empty() ? "at tolerance" : "in", precision_label(leader.tight),
-                     id_of(*leader.as_tight));
+  return factor_in(leader.tight, *over.factor, *leader.as_tight);
 }
 
 json brief_together(const FamilyResult& family, const Brief& brief) {

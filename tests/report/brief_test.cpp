@@ -307,6 +307,9 @@ TEST(BriefView, SaysWhereToleranceDiffersFromTheLibrarys) {
   const std::string headline = line_text(tighter["best"][0]);
   EXPECT_TRUE(headline.starts_with("conv/better in 1.000 s (FP16/TF32), 4.00× as fast as")) << headline;
   EXPECT_NE(headline.find(", 2.00× at tolerance 1.0e-5 (conv/rival)"), std::string::npos) << headline;
+  const std::string together = line_text(tighter["together"][0]);
+  EXPECT_TRUE(together.starts_with("conv/better in 3.000 s (FP16/TF32), ")) << together;
+  EXPECT_NE(together.find("× at tolerance 1.0e-5 (conv/"), std::string::npos) << together;
   EXPECT_EQ(tighter["details"][0]["lead"], "Fastest at tolerance 1.0e-5");
   const std::string tight = line_text(tighter["details"][0]);
   EXPECT_TRUE(tight.starts_with("layer1 by conv/rival in 2.000 s, 2.00× as fast as conv/slow")) << tight;
