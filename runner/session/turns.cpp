@@ -46,11 +46,24 @@ Run planned_session_run(const SessionSide& side, double timeout, std::vector<std
 }
 
 bool Turns::run_block() {
+  if (!std::exchange(have_programs_run_, true) && !run_programs_once()) return false;
   std::array<SessionArm*, 3> order{&arms_[0], &arms_[1], &arms_[2]};
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
   const auto measure = [&](SessionArm* arm) { return run_round(*arm); };
   return std::all_of(order.begin(), order.end(), measure) &&
          std::all_of(order.rbegin(), order.rend(), measure);
+}
+
+bool Turns::run_programs_once() {
+  for (SessionArm* const arm : {&arms_[0], &arms_[1]}) {
+    if (arm->side.command.empty()) continue;
+    Run record = arm->run;
+    if (!run_round(*arm)) return false;
+    record.environment = arm->run.environment;
+    record.ceilings = arm->run.ceilings;
+    arm->run = std::move(record);
+  }
+  return true;
 }
 
 bool Turns::run_round(SessionArm& arm) {

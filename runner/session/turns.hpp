@@ -52,6 +52,8 @@ class Turns {
   [[nodiscard]] bool was_interrupted() const { return was_interrupted_; }
 
  private:
+  /// A first execution may be slow, such as one that finds nothing in a cache. None of it is kept.
+  bool run_programs_once();
   bool run_round(SessionArm& arm);
   void measure(SessionArm& arm);
   void take_environment(SessionArm& arm) const;
@@ -62,6 +64,7 @@ class Turns {
   int interrupt_fd_;
   Progress silent_;
   std::shared_ptr<ProgramFiles> files_ = std::make_shared<ProgramFiles>();
+  bool have_programs_run_ = false;
   bool was_interrupted_ = false;
 };
 

@@ -40,6 +40,18 @@ test("two commands are put side by side as programs, and the answer names both",
   for (const run of runs) assert.ok(run.plan.rounds >= 6 && run.state === "complete");
 });
 
+test("the first execution of each program does not count", (t) => {
+  const folder = temporary(t), out = join(folder, "ab");
+  const counted = (name) => [join(folder, name), `sh -c 'echo >> ${join(folder, name)}'`];
+  const [[ran_a, a], [ran_b, b]] = ["a", "b"].map(counted);
+  const { err } = mprof(["ab", "--budget", "1", "--quiet", "--out", out, "--", a, b]);
+  const rounds = (...sides) => sides.map((side) => JSON.parse(readFileSync(join(out, side, "run.json"), "utf8")).plan.rounds);
+  const executions = (file) => readFileSync(file, "utf8").length;
+  const [of_a, of_b, again] = rounds("A", "B", "A-again");
+  assert.ok(of_a >= 6, err);
+  assert.deepEqual([executions(ran_a), executions(ran_b)], [of_a + again + 1, of_b + 1]);
+});
+
 test("what cannot be put side by side is refused before a directory is made", (t) => {
   const out = join(temporary(t), "ab");
   const refused = (words, code, message) => {
