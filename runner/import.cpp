@@ -21,6 +21,7 @@
 #include "model/kernel_name.hpp"
 #include "model/metric_presets.hpp"
 #include "model/trace/launches.hpp"
+#include "model/trace/nsys_schema.hpp"
 #include "model/trace/program.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/tallies.hpp"
@@ -578,6 +579,52 @@ Run record_of(const std::vector<ImportedProgram>& programs, const ImportOptions&
   return run;
 }
 
+/// Calls visit(id) for each process and thread that a trace names; visit may change it.
+template <class Visit>
+void visit_processes(trace::Trace& trace, const Visit& visit) {
+  const auto each = [&](auto& rows, auto member) {
+    for (auto& row : rows) visit(row.*member);
+  };
+  each(trace.cases, &trace::CaseInfo::process);
+  each(trace.transfers, &trace::Transfer::process);
+  each(trace.calls, &trace::Call::thread);
+  each(trace.system_calls, &trace::Call::thread);
+  each(trace.ranges, &trace::Range::thread);
+  each(trace.ranges, &trace::Range::end_thread);
+  each(trace.synchronizations, &trace::Synchronization::process);
+  each(trace.overheads, &trace::Overhead::thread);
+  each(trace.allocations, &trace::Allocation::process);
+  each(trace.graphs, &trace::GraphExecution::process);
+  each(trace.processes, &trace::ProcessInfo::id);
+  each(trace.threads, &trace::ThreadInfo::id);
+  each(trace.contexts, &trace::ContextInfo::process);
+}
+
+/// Programs that ran in containers, or at other times, may have the same process id, and their times overlap.
+/// Then a later one is told as one of another machine, so that its ranges stay its own.
+void tell_processes_apart(std::vector<ImportedProgram>& programs) {
+  constexpr int machine_shift = 48;
+  std::set<std::int64_t> known;
+  for (ImportedProgram& program : programs) {
+    if (!program.trace) continue;
+    trace::Trace& trace = *program.trace;
+    std::set<std::int64_t> own;
+    visit_processes(trace, [&](std::int64_t id) {
+      if (id != 0) own.insert(trace::nsys::process_of(id));
+    });
+    std::int64_t machines = 0;
+    const auto is_known = [&](std::int64_t id) { return known.contains(id + (machines << machine_shift)); };
+    while (std::ranges::any_of(own, is_known)) ++machines;
+    for (const std::int64_t id : own) known.insert(id + (machines << machine_shift));
+    if (machines == 0) continue;
+    const auto move = [&](std::int64_t& id) {
+      if (id != 0) id += machines << machine_shift;
+    };
+    visit_processes(trace, move);
+    trace.kernels.change_all([&](trace::Kernel& kernel) { move(kernel.process); });
+  }
+}
+
 }  // namespace
 
 Imported import_profiles(const ImportOptions& options) {
@@ -609,6 +656,7 @@ Imported import_profiles(const ImportOptions& options) {
       imported.notes.push_back(fmt::format("{}: counted, and not in the trace: {}.", program.name,
                                            fmt::join(match.untraced(), ", ")));
   }
+  tell_processes_apart(programs);
   imported.run = record_of(programs, options);
   ResultDirectory directory(options.out, options.mode, {.overwrite = true});
   directory.save(imported.run);
