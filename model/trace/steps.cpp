@@ -225,6 +225,14 @@ std::vector<double> steady_paces(const Steps& steps) {
   return paces;
 }
 
+/// Whether steps of the usual length make up at least half of the steady time. Otherwise what repeats is a
+/// part of something longer.
+bool are_most_of_it(const Steps& steps) {
+  constexpr double most = 0.5;
+  return steps.median_pace() * static_cast<double>(steps.steady_steps()) >=
+         most * static_cast<double>(steps.steady_time().length());
+}
+
 }  // namespace
 
 trace::Interval Steps::steady_time() const {
@@ -279,6 +287,7 @@ std::optional<Steps> steps_of(const trace::Trace& trace, trace::CaseIndex index)
   });
   steps.all = steps_in(*cycle, works);
   steps.steady = end_of_warming_up(steps.all);
+  if (steps.mark == StepMark::launches && !are_most_of_it(steps)) return std::nullopt;
   return steps;
 }
 
