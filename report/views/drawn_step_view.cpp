@@ -339,7 +339,59 @@ std::string data_of(const DrawnStep& drawn, const std::string& alt) {
   return data.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// A part of a step, as a share of it.
+struct StripPart {
+  Paint paint = 0;
+  double share = 0;
+};
+
+/// Kernels by kind, then copies, then idle time by cause. They add up to 1.
+std::vector<StripPart> strip_parts(const ProgramPicture& picture) {
+  const TimeBudget& budget = picture.budget;
+  std::vector<StripPart> parts;
+  const double kernels = budget.share(BudgetPart::kernels) + budget.share(BudgetPart::kernels_and_copies);
+  for (const KindTime& kind : picture.kinds)
+    parts.push_back({paint_of(kind.kind), kernels * picture.share_of_kernels(kind.time)});
+  parts.push_back({paint_of(OtherPaint::copy_in), budget.share(BudgetPart::copies_in)});
+  parts.push_back({paint_of(OtherPaint::copy_out), budget.share(BudgetPart::copies_out)});
+  parts.push_back({paint_of(OtherPaint::copy_other),
+                   budget.share(BudgetPart::copies_both_ways) + budget.share(BudgetPart::other_work)});
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    const auto part = static_cast<BudgetPart>(i);
+    if (is_idle(part)) parts.push_back({paint_of(part), budget.share(part)});
+  }
+  std::erase_if(parts, [](const StripPart& part) { return !(part.share > 0); });
+  return parts;
+}
+
 }  // namespace
+
+json step_strip_view(const ProgramPicture& picture) {
+  constexpr double strip_height = 28, worth_a_word = 0.001;
+  const std::vector<StripPart> parts = strip_parts(picture);
+  std::set<Paint> paints;
+  std::string rects, alt = picture.steps ? "Where a step goes" : "Where the time goes";
+  json legend = json::array();
+  double x = 0;
+  for (const StripPart& part : parts) {
+    const double width = part.share * drawing_width;
+    const std::string name = std::string(paint_name(part.paint)), share = format::percent(part.share);
+    rects += fmt::format(
+        "<rect class=\"p{}\" x=\"{:.2f}\" y=\"0\" width=\"{:.2f}\" height=\"{:.0f}\"><title>{} "
+        "{}</title></rect>",
+        part.paint, x, width, strip_height, format::xml_text(name), share);
+    x += width;
+    paints.insert(part.paint);
+    if (part.share < worth_a_word) continue;
+    alt += fmt::format("{} {} {}", legend.empty() ? ":" : ",", name, share);
+    legend.push_back({{"class", fmt::format("p{}", part.paint)}, {"name", name}, {"share", share}});
+  }
+  const std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"step\" viewBox=\"0 0 {:.0f} {:.0f}\" "
+      "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">{}{}</svg>",
+      drawing_width, strip_height, format::xml_text(alt), style_of(paints), rects);
+  return {{"svg", svg}, {"legend", std::move(legend)}};
+}
 
 json drawn_step_view(const ProgramPicture& picture, const PageContext& page) {
   constexpr std::int64_t parts_of_picture = 1200;

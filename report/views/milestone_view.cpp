@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis/machines/environment.hpp"
+#include "report/analysis/program/picture.hpp"
 #include "report/text/format.hpp"
 #include "report/views/import_answer.hpp"
 #include "report/views/table.hpp"
@@ -81,28 +82,43 @@ void leave_out_modelled(json& speed_of_light) {
                 [](const json& part) { return part.value("modelled", false); });
 }
 
+/// Of the sections of variants only those that have something of programs to show.
+void show_sections_of_programs(json& family, bool are_programs, bool is_suite) {
+  family["is_program"] = are_programs;
+  family["shows_verification"] = !are_programs || is_suite || !family["verification"].is_boolean();
+  family["shows_sanitizer"] = !are_programs || !family["sanitizer"]["table"].is_boolean();
+  family["shows_speed_of_light"] = !are_programs || family["speed_of_light"]["absent"] == "";
+  family["shows_time_budget"] = !are_programs || family["time_budget"]["absent"] == "";
+  if (!are_programs) return;
+  if (family["ops"].size() == 1) family["has_ops"] = false;  // it is the whole program
+  leave_out_modelled(family["speed_of_light"]);
+  word_for_program(family);
+}
+
 /// A page about one program leaves out what there is of variants alone, and what nobody looked at.
 void show_as_program(json& answer, json& family) {
   const json& program = answer["program"];
-  const bool is_program = !program.is_boolean();
-  family["is_program"] = is_program;
-  family["shows_verification"] = !is_program || !family["verification"].is_boolean();
-  family["shows_sanitizer"] = !is_program || !family["sanitizer"]["table"].is_boolean();
-  family["shows_speed_of_light"] = !is_program || family["speed_of_light"]["absent"] == "";
-  family["shows_time_budget"] = !is_program || family["time_budget"]["absent"] == "";
-  if (!is_program) return;
-  if (family["ops"].size() == 1) family["has_ops"] = false;  // it is the whole program
-  leave_out_modelled(family["speed_of_light"]);
   if (!program["memory"].is_boolean()) family["gpu_memory"] = false;  // it is in the answer
   for (json& variant : family["variants"]) {
     // What bounds it, and what to do next, stand in the answer.
     if (variant["untold"] != "" || program["table"].is_boolean()) variant["outcome"] = false;
     variant["untold"] = "";
     if (program["table"].is_boolean()) variant["advice"] = false;
+    variant["as_program"] = false;
   }
-  word_for_program(family);
   answer["cards"] = program["cards"];
-  answer["has_cards"] = true;
+  answer["has_cards"] = !program["cards"].empty();
+}
+
+/// The same of several, each of which has its part of the answer.
+void show_as_programs(json& answer, json& family) {
+  family["gpu_memory"] = false;
+  for (json& variant : family["variants"]) {
+    for (const char* const part : {"outcome", "advice"}) variant[part] = false;
+    variant["untold"] = "";
+  }
+  answer["cards"] = json::array();
+  answer["has_cards"] = false;
 }
 
 json finding_views(const std::vector<Finding>& findings) {
@@ -317,6 +333,15 @@ json term_views(const std::vector<Term>& terms) {
   return list;
 }
 
+/// To what is said of the program whose profile it is.
+void add_to_screen(json& screens, const ImportAnswer& one) {
+  for (json& screen : screens) {
+    if (one.profile.substr(std::min(one.profile.find('/') + 1, one.profile.size())) == screen["name"])
+      screen["lines"].push_back(
+          {{"lead", format::sentence_case(one.about)}, {"text", format::sentence_case(one.text)}});
+  }
+}
+
 /// What the parts of a time budget are is said at the first one.
 void explain_budgets_once(json& families) {
   bool explained = false;
@@ -340,9 +365,9 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
   PageContext page{&materials, {}, &plan, &advice};
   json answers = json::array(), families = json::array();
   for (const FamilyResult& family : analysis.families) {
-    json program = program_view(family, page);
-    const bool is_program = !program.is_boolean();
-    families.push_back(family_view(family, page, is_program));
+    json program = program_view(family, page), programs = programs_view(family, page);
+    const bool is_program = !program.is_boolean(), are_programs = is_program || !programs.is_boolean();
+    families.push_back(family_view(family, page, are_programs));
     // A page about one family need not name it in every heading.
     families.back()["suffix"] = analysis.families.size() > 1 ? ": " + format::one_line(family.id) : "";
     for (const VariantResult& variant : family.variants) {
@@ -357,14 +382,23 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
     answers.back()["anchor"] = families.back()["sections"]["answer"];
     answers.back()["brief"] = brief_view(family, brief, page);
     answers.back()["program"] = std::move(program);
-    show_as_program(answers.back(), families.back());
+    answers.back()["programs"] = std::move(programs);
+    answers.back()["shows_variants"] = !are_programs;
+    show_sections_of_programs(families.back(), are_programs, family.id != own_family);
+    families.back()["programs_title"] = is_program ? "The program" : "The programs";
+    if (is_program)
+      show_as_program(answers.back(), families.back());
+    else if (are_programs)
+      show_as_programs(answers.back(), families.back());
     const json in_short = families.back()["time_budget"]["in_short"];
     if (!answers.back()["brief"].is_boolean())
       answers.back()["brief"]["budget"] = in_short;
     else if (in_short != "")  // where nothing was timed, the trace is all there is to tell
       answers.back()["sentences"].push_back(in_short);
-    for (const ImportAnswer& one : import_answers(family, materials.evidence, is_program)) {
-      if (is_program)
+    for (const ImportAnswer& one : import_answers(family, materials.evidence, are_programs)) {
+      if (are_programs && !is_program)
+        add_to_screen(answers.back()["programs"]["screens"], one);
+      else if (is_program)
         answers.back()["program"]["lines"].push_back(
             {{"lead", format::sentence_case(one.about)}, {"text", format::sentence_case(one.text)}});
       else
@@ -401,7 +435,7 @@ Page milestone_page(const RunAnalysis& analysis, const Materials& materials, con
     if (is_of_programs && view[part]["absent"] != "") view[part] = false;
     if (is_of_programs) word_for_program(view[part]);
   }
-  view["one_program"] = is_of_programs && view["families"].size() == 1;
+  view["only_programs"] = is_of_programs;
   return {std::move(view), plan.take_charts(), plan.files()};
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "report/analysis/program/picture.hpp"
@@ -9,6 +13,20 @@
 /// The parts of a program's report below its first screen.
 namespace mprof {
 
+/// All that is said of a program with a trace: { cards, lines: [{ lead, text }], table of its kernels, parts:
+/// false, and what the functions below give }.
+[[nodiscard]] nlohmann::json program_screen(const ProgramPicture& picture, const PageContext& page);
+
+/// How many of its functions make up nine tenths of the time of kernels, but at most fifteen.
+[[nodiscard]] std::size_t kernels_worth_showing(const ProgramPicture& picture);
+
+/// The names of these, made short, and still distinct.
+[[nodiscard]] std::vector<std::string> shown_kernel_names(const ProgramPicture& picture);
+
+/// The same functions one by one: { held: table of what holds each back, or false, list: [{ name, figure,
+/// lines: [text], shapes: table of its launches by instance, grid and block }] }; false without any.
+[[nodiscard]] nlohmann::json kernel_details_view(const ProgramPicture& picture, const PageContext& page);
+
 /// The NVTX ranges of the steady steps: { caption, rows: [{ name, gpu, gpu_self, host, host_self, calls,
 /// share, percent, elsewhere, unfolds, open, closes: [] }], remarks: [text], table }; false without ranges.
 [[nodiscard]] nlohmann::json range_tree_view(const ProgramPicture& picture, const PageContext& page);
@@ -16,6 +34,9 @@ namespace mprof {
 /// A step of median length: { id, title, svg, alt, file, data, legend: [{ class, name }], remarks: [text],
 /// still_remarks: [text] }; false without steps.
 [[nodiscard]] nlohmann::json drawn_step_view(const ProgramPicture& picture, const PageContext& page);
+
+/// Where a step, or the whole without steps, goes, as one bar: { svg, legend: [{ class, name, share }] }.
+[[nodiscard]] nlohmann::json step_strip_view(const ProgramPicture& picture);
 
 /// How long each steady step took: { chart, slow: [text: what a slow one has more of], more }; false without
 /// steps.

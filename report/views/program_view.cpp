@@ -13,6 +13,7 @@
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
 #include "report/views/program_parts.hpp"
+#include "report/views/variant_parts.hpp"
 #include "report/views/views.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/program.hpp"
@@ -48,9 +49,7 @@ json cards_of(const ProgramPicture& picture) {
            format::percent(1 - static_cast<double>(budget.idle()) / static_cast<double>(budget.window)),
            fmt::format("{} kernel {}{}", format::count(launches), launches == 1 ? "launch" : "launches",
                        picture.steps ? " a step" : "")));
-  cards.push_back(
-      card("Bound by", of, std::string(bound_name(picture.bound)),
-           picture.gain ? fmt::format("at most {} as fast without it", format::times(*picture.gain)) : ""));
+  cards.push_back(card("Bound by", of, std::string(bound_name(picture.bound)), bound_remark(picture)));
   if (picture.memory.use) {
     const MemoryUse& use = *picture.memory.use;
     const auto peak = static_cast<double>(use.peak);
@@ -82,14 +81,11 @@ std::string launched_in(const FunctionTime& function) {
 
 /// Those that make up nine tenths of the time of kernels.
 Table functions_table(const ProgramPicture& picture, const PageContext& page) {
-  constexpr double enough = 0.9;
-  constexpr std::size_t most = 15, longest_name = 48;
   const double steps = picture.steps ? static_cast<double>(picture.steps->steady_steps()) : 1;
   const std::string a_step = picture.steps ? " a step" : "";
-  std::size_t shown = 0;
+  const std::size_t shown = kernels_worth_showing(picture);
   double covered = 0;
-  while (shown < std::min(most, picture.functions.size()) && covered < enough)
-    covered += picture.share_of_kernels(picture.functions[shown++].time);
+  for (std::size_t i = 0; i < shown; ++i) covered += picture.share_of_kernels(picture.functions[i].time);
   Table table(page.anchor("program kernels"),
               fmt::format("The {} {} of the time of kernels. Instances of a template stand together. "
                           "SM, memory and occupancy are of each one's longest launch that was counted.",
@@ -101,9 +97,7 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
   table.numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second);
   table.numbers("Share").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
   table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < shown; ++i) names.push_back(format::one_line(picture.functions[i].name));
-  names = format::elide_apart(names, longest_name);
+  const std::vector<std::string> names = shown_kernel_names(picture);
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionTime& function = picture.functions[i];
     const double share = picture.share_of_kernels(function.time);
@@ -146,10 +140,10 @@ std::optional<Table> parts_table(const FamilyResult& family, const PageContext& 
   Table table(
       page.anchor("program parts"),
       fmt::format(
-          "{} of the program's parts, without a profiler. An NVTX range that lies in another one "
-          "counts in both.",
+          "{} of the program's parts, without a profiler: all of them from its start to its end, "
+          "warming up too. An NVTX range that lies in another one counts in both.",
           shown < parts.size() ? fmt::format("The {} longest of {} times", shown, parts.size()) : "Times"));
-  table.text("Part").text("Timed").numbers("Time", Unit::second).numbers("Share of the program");
+  table.text("Part").text("Timed").numbers("Time in all", Unit::second).numbers("Share of the program");
   for (const OpResult* op : std::span(parts).first(shown)) {
     const double share = timed_part(*op)->median / result->total_time->median;
     table.row({Cell::words(op->info.name), Cell::words(op->op_time ? "by the program" : "as an NVTX range"),
@@ -188,30 +182,64 @@ json process_view(const FamilyResult& family, const PageContext& page) {
     lines.push_back({{"lead", line.lead}, {"text", line.text}});
   return {{"cards", process_cards(*result)},
           {"lines", std::move(lines)},
+          {"strip", false},
           {"table", false},
+          {"kernels", false},
           {"parts", parts_view(family, page)},
           {"ranges", false},
           {"drawn", false},
           {"pace", false},
-          {"memory", false}};
+          {"memory", false},
+          {"level", "3"},
+          {"hashes", "###"}};
+}
+
+/// Of a program that has neither: what it launched by its counters, if these are all that there is.
+json untimed_view(const FamilyResult& family, const PageContext& page) {
+  if (family.id != own_family || family.variants.size() != 1) return false;
+  const VariantResult& only = family.variants.front();
+  const auto failed = std::ranges::find_if_not(only.cases, &CaseResult::ok);
+  const std::string text =
+      failed == only.cases.end()
+          ? "Nothing was timed without a profiler, and no trace says when its kernels ran."
+          : "It did not run to its end as it should, so no time counts: " + why_without_times(*failed) + ".";
+  return {{"cards", json::array()}, {"lines", json::array({{{"lead", "Its time"}, {"text", text}}})},
+          {"strip", false},         {"table", top_kernels_view(family, only, page.plan->anchors)},
+          {"kernels", false},       {"parts", false},
+          {"ranges", false},        {"drawn", false},
+          {"pace", false},          {"memory", false},
+          {"level", "3"},           {"hashes", "###"}};
 }
 
 }  // namespace
 
+json program_screen(const ProgramPicture& picture, const PageContext& page) {
+  json lines = json::array();
+  for (const LedText& line : program_lines(picture))
+    lines.push_back({{"lead", line.lead}, {"text", line.text}});
+  return {{"cards", cards_of(picture)},
+          {"lines", std::move(lines)},
+          {"strip", step_strip_view(picture)},
+          {"table", functions_table(picture, page).view()},
+          {"kernels", kernel_details_view(picture, page)},
+          {"parts", false},
+          {"ranges", range_tree_view(picture, page)},
+          {"drawn", drawn_step_view(picture, page)},
+          {"pace", pace_view(picture, page)},
+          {"memory", memory_view(picture, page)},
+          {"level", "3"},
+          {"hashes", "###"}};
+}
+
 json program_view(const FamilyResult& family, const PageContext& page) {
   const auto picture = picture_of_family(family, page.materials->evidence);
-  if (!picture) return process_view(family, page);
-  json lines = json::array();
-  for (const LedText& line : program_lines(*picture))
-    lines.push_back({{"lead", line.lead}, {"text", line.text}});
-  return {{"cards", cards_of(*picture)},
-          {"lines", std::move(lines)},
-          {"table", functions_table(*picture, page).view()},
-          {"parts", parts_view(family, page)},
-          {"ranges", range_tree_view(*picture, page)},
-          {"drawn", drawn_step_view(*picture, page)},
-          {"pace", pace_view(*picture, page)},
-          {"memory", memory_view(*picture, page)}};
+  if (!picture) {
+    json process = process_view(family, page);
+    return process.is_boolean() ? untimed_view(family, page) : process;
+  }
+  json view = program_screen(*picture, page);
+  view["parts"] = parts_view(family, page);
+  return view;
 }
 
 }  // namespace mprof

@@ -86,11 +86,22 @@ nlohmann::json brief_lines(const FamilyResult& family, const PageContext& page) 
   const nlohmann::json program = program_view(family, page);
   const bool is_program = !program.is_boolean();
   if (is_program) append(lines, program["lines"]);
+  const nlohmann::json programs = programs_view(family, page);
+  const bool are_programs = is_program || !programs.is_boolean();
+  if (!programs.is_boolean()) {
+    append(lines, programs["changes"]);
+    for (const nlohmann::json& screen : programs["screens"]) {
+      for (const nlohmann::json& line : screen["lines"])
+        lines.push_back({{"lead", fmt::format("{}: {}", screen["name"].get<std::string>(),
+                                              line["lead"].get<std::string>())},
+                         {"text", line["text"]}});
+    }
+  }
   if (const nlohmann::json brief = brief_view(family, brief_of(family), page); !brief.is_boolean()) {
     for (const char* part : {"best", "outlook", "right", "details"}) append(lines, brief[part]);
     append(lines, brief["notes"], "Note");
   }
-  for (const ImportAnswer& one : import_answers(family, page.materials->evidence, is_program))
+  for (const ImportAnswer& one : import_answers(family, page.materials->evidence, are_programs))
     lines.push_back({{"lead", fmt::format("{}: {}", one.profile, one.about)}, {"text", one.text}});
   return lines;
 }

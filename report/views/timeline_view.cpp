@@ -77,6 +77,8 @@ struct Entry {
   [[nodiscard]] std::string id() const { return format::short_id(result->configuration); }
   [[nodiscard]] std::string problem() const { return family->words.problem(result->key.problem); }
   [[nodiscard]] std::string title() const { return fmt::format("{}, {}", id(), problem()); }
+  /// Several imports are compared with the first one, which nobody declared as their baseline.
+  [[nodiscard]] bool is_imported() const { return variant->info.is_imported(); }
 };
 
 /// Two entries above each other, or one alone.
@@ -247,7 +249,7 @@ std::string lead_text(const Entry& shown, const Entry* against) {
   std::string text = fmt::format("{}: {}", shown.title(), share_text(shown.figures()));
   if (against == nullptr) return text + ".";
   const auto before = against->figures().overlap();
-  return text + fmt::format("; its baseline {}: {}.", against->id(),
+  return text + fmt::format("; {}{}: {}.", shown.is_imported() ? "" : "its baseline ", against->id(),
                             before ? format::percent(*before) : overlap_text(against->figures()));
 }
 
@@ -276,9 +278,10 @@ std::string change_text(const Entry& shown, const Entry& against) {
   if (shown.result->status == Status::wrong) return " Its output is wrong, so its times are no result.";
   if (shown.result->status == Status::suspect) return " Its times are suspect, and no result.";
   if (!shown.result->ok() || !against.result->ok()) return {};
-  return fmt::format(
-      " Against its baseline, kernels ran for {} and the GPU only copied or set memory for {}.",
-      less_text(before.kernels, after.kernels), less_text(before.copying_only, after.copying_only));
+  return fmt::format(" Against {}, kernels ran for {} and the GPU only copied or set memory for {}.",
+                     shown.is_imported() ? against.id() : "its baseline",
+                     less_text(before.kernels, after.kernels),
+                     less_text(before.copying_only, after.copying_only));
 }
 
 /// { lead, text }: each pair, and then each baseline of theirs once.

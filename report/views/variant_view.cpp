@@ -205,6 +205,7 @@ json variant_view(const FamilyResult& family, const VariantResult& variant, cons
           {"untold", tells_limits(outcome, explanations, advice) ? "" : "Nothing that was recorded tells."},
           {"outcome", std::move(outcome)},
           {"top_kernels", top_kernels_view(family, variant, page.plan->anchors)},
+          {"as_program", as_program_view(family, variant, page)},
           {"hot_lines", hot_lines_view(family, variant, page)},
           {"explanations", std::move(explanations)},
           {"advice", std::move(advice)},

@@ -51,6 +51,16 @@ struct Page {
 /// program_parts.hpp }; false for a family that is not one program with a trace.
 [[nodiscard]] nlohmann::json program_view(const FamilyResult& family, const PageContext& page);
 
+/// Several imports, side by side: { table, has_changes, changes: [{ lead, text }] of the others against the
+/// first one, screens: [{ name, figure, and what program_view() says }], more }; false for any other family,
+/// and without a trace.
+[[nodiscard]] nlohmann::json programs_view(const FamilyResult& family, const PageContext& page);
+
+/// What is said of a program of a suite beside its times: { at, lines: [{ lead, text }] } of its largest
+/// problem that was traced; false for what is no program of a suite.
+[[nodiscard]] nlohmann::json as_program_view(const FamilyResult& family, const VariantResult& variant,
+                                             const PageContext& page);
+
 /// Programs of a comparison that were traced on both sides, a step beside a step: [{ name, rest, tables,
 /// lines: [{ lead, text }] }]. `all`: also what hardly differs.
 [[nodiscard]] nlohmann::json program_changes_view(const Comparison& comparison, bool all);

@@ -46,8 +46,7 @@ bool is_of_programs(const RunAnalysis& analysis) {
 }
 
 bool is_of_one_program(const RunAnalysis& analysis) {
-  const std::vector<VariantInfo>& variants = analysis.run->variants;
-  return variants.size() == 1 && variants.front().family == own_family;
+  return analysis.families.size() == 1 && is_of_one_program(analysis.families.front());
 }
 
 bool is_on_gpu(const RunAnalysis& analysis) {
@@ -141,7 +140,7 @@ std::string meaning_of_bounds(const RunAnalysis& analysis) {
   std::string text =
       "What removing one limit alone could gain at most, by counts or the trace; mprof's "
       "docs/how-it-works/advice.md has the formulas. Several do not add up";
-  if (is_of_one_program(analysis)) return text + ".";
+  if (is_of_one_program(analysis) || is_of_imports(analysis)) return text + ".";
   return text +
          ", and tensor cores are not compared with what CUDA cores could do. The comparisons after it are "
          "the ops (or total times) of this run's variants that changed the same limit of their own baseline. "

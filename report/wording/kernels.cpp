@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/text/format.hpp"
 
@@ -80,6 +81,43 @@ BoundWords bound_words(const Bottleneck& bottleneck) {
 std::string bound_text(const Bottleneck& bottleneck) {
   const BoundWords words = bound_words(bottleneck);
   return fmt::format("{} {}{}{}", words.head, words.figures, words.beside.empty() ? "" : ", ", words.beside);
+}
+
+std::string_view hint_text(KernelHint hint) {
+  switch (hint) {
+    case KernelHint::more_blocks:
+      return "Give it more work a launch: its grid fills less than half of the GPU";
+    case KernelHint::less_tensor_work:
+      return "Multiply less, or in a lower precision: the tensor cores are busy";
+    case KernelHint::fewer_instructions:
+      return "Execute fewer instructions";
+    case KernelHint::fewer_dram_bytes:
+      return "Move fewer bytes: fuse it with its neighbours, or use a narrower type";
+    case KernelHint::fewer_cache_bytes:
+      return "Read less from caches: use each value that is read more often, in registers or tiles";
+    case KernelHint::more_loads:
+      return "Keep more loads on their way: load ahead, or load more at once";
+    case KernelHint::shared_memory:
+      return "Use shared memory less, or without bank conflicts";
+    case KernelHint::fewer_barriers:
+      return "Wait less at barriers: smaller blocks, or fewer barriers";
+    case KernelHint::more_warps:
+      return "Have more warps at once: few are resident";
+    case KernelHint::longer_chains:
+      return "Give each warp more independent work";
+  }
+  return "";
+}
+
+std::string waits_text(const KernelResult& kernel) {
+  constexpr std::size_t most = 2;
+  std::vector<std::string> texts;
+  for (const Stall& stall : kernel.stalls) {
+    if (texts.size() == most || !(stall.cycles > 0)) break;
+    if (stall.harms())
+      texts.push_back(fmt::format("{} {}", stall.reason, format::significant(stall.cycles, 3)));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string origin_text(const Origin& origin, const Words& words) {

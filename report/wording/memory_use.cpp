@@ -2,6 +2,7 @@
 #include "report/wording/memory_use.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,27 +20,59 @@ double share_of(std::uint64_t part, std::uint64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-/// "forward holds 61.0 % and backward 30.2 %" of ranges; "cudaMalloc allocated all of it" without.
+/// The ranges that both lie in.
+std::vector<std::string> shared_ranges(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.erase(std::ranges::mismatch(a, b).in1, a.end());
+  return a;
+}
+
+/// How many ranges all have in common: "step" says nothing where all was allocated in it.
+std::size_t ranges_in_common(const std::vector<MemoryHolder>& holders) {
+  std::optional<std::vector<std::string>> common;
+  for (const MemoryHolder& holder : holders) {
+    if (!holder.range.empty()) common = common ? shared_ranges(*common, holder.range) : holder.range;
+  }
+  return common ? common->size() : 0;
+}
+
+/// By the outermost ranges that differ, the most first. Of one such range it is the innermost one that has
+/// all of it. Without any range it is by calls.
+std::vector<MemoryHolder> grouped_holders(const MemoryUse& use, bool has_ranges) {
+  const std::size_t common = ranges_in_common(use.holders);
+  std::vector<MemoryHolder> groups;
+  for (const MemoryHolder& holder : use.holders) {
+    const auto is_same = [&](const MemoryHolder& group) {
+      if (!has_ranges) return group.call == holder.call;
+      if (group.range.size() <= common || holder.range.size() <= common) return group.range == holder.range;
+      return group.range[common] == holder.range[common];
+    };
+    const auto group = std::ranges::find_if(groups, is_same);
+    if (group == groups.end()) {
+      groups.push_back(holder);
+      continue;
+    }
+    group->range = shared_ranges(group->range, holder.range);
+    group->bytes += holder.bytes;
+  }
+  std::ranges::stable_sort(groups, std::ranges::greater{}, &MemoryHolder::bytes);
+  return groups;
+}
+
+/// " Allocated in: forward 61.0 % and backward 30.2 %." of ranges; " Allocated by: cudaMalloc 100.0 %."
+/// without.
 std::string holders_text(const MemoryUse& use) {
   constexpr std::size_t most = 3;
   constexpr double least = 0.05;
   const bool has_ranges =
       std::ranges::any_of(use.holders, [](const MemoryHolder& one) { return !one.range.empty(); });
-  std::vector<std::pair<std::string, std::uint64_t>> parts;
-  for (const MemoryHolder& holder : use.holders) {
-    const std::string name = has_ranges            ? holder_range(holder)
-                             : holder.call.empty() ? "a call that was not traced"
-                                                   : format::one_line(holder.call);
-    const auto known = std::ranges::find(parts, name, &std::pair<std::string, std::uint64_t>::first);
-    if (known == parts.end())
-      parts.emplace_back(name, holder.bytes);
-    else
-      known->second += holder.bytes;
-  }
   std::vector<std::string> named;
-  for (const auto& [name, bytes] : parts) {
-    if (named.size() == most || share_of(bytes, use.peak) < least) break;
-    named.push_back(fmt::format("{} {}", name, format::percent(share_of(bytes, use.peak))));
+  for (const MemoryHolder& group : grouped_holders(use, has_ranges)) {
+    const double share = share_of(group.bytes, use.peak);
+    if (named.size() == most || share < least) break;
+    const std::string name = has_ranges           ? holder_range(group)
+                             : group.call.empty() ? "a call that was not traced"
+                                                  : format::one_line(group.call);
+    named.push_back(fmt::format("{} {}", name, format::percent(share)));
   }
   if (named.empty()) return {};
   return fmt::format(" Allocated {}: {}.", has_ranges ? "in" : "by", format::list(named));
@@ -172,12 +205,6 @@ std::string several_remark(const MemoryUse& use) {
       use.processes, use.gpu);
 }
 
-/// Not where some of it is not counted or may be of several GPUs, nor where a framework took most of the GPU
-/// when it started.
-bool says_what_input_needs(const MemoryUse& use) {
-  return use.unseen_calls == 0 && !use.is_of_several && use.reserver != MemoryReserver::xla;
-}
-
 /// By how much the input can grow at least, if nothing grows faster than it.
 std::string larger_input_remark(const MemoryUse& use) {
   constexpr double least = 1.1, plenty = 50;
@@ -204,6 +231,10 @@ std::string holder_range(const MemoryHolder& holder) {
   std::vector<std::string> names;
   for (const std::string& name : holder.range) names.push_back(format::one_line(name));
   return fmt::format("{}", fmt::join(names, " / "));
+}
+
+bool says_what_input_needs(const MemoryUse& use) {
+  return use.unseen_calls == 0 && !use.is_of_several && use.reserver != MemoryReserver::xla;
 }
 
 std::string memory_text(const ProgramPicture& picture) {

@@ -13,6 +13,10 @@ namespace mprof {
 /// "forward / attention"; "in no range".
 [[nodiscard]] std::string holder_range(const MemoryHolder& holder);
 
+/// Not where some of it is not counted or may be of several GPUs, nor where a framework took most of the GPU
+/// when it started.
+[[nodiscard]] bool says_what_input_needs(const MemoryUse& use);
+
 /// For the first screen: the peak, who holds it, and whether it grows; or why nothing is known.
 [[nodiscard]] std::string memory_text(const ProgramPicture& picture);
 

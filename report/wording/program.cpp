@@ -12,6 +12,7 @@
 #include "report/analysis/program/next_gain.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/advice.hpp"
+#include "report/wording/kernels.hpp"
 #include "report/wording/memory_use.hpp"
 #include "report/wording/time_budget.hpp"
 #include "report/wording/why.hpp"
@@ -95,7 +96,7 @@ std::string idle_text(const std::array<std::int64_t, budget_parts>& parts, std::
   return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
 }
 
-/// " It has more of: the cost of tracing (+40 ms)."
+/// " Warming up has more of: the cost of tracing (+40 ms)."
 std::string warming_up_text(const ProgramPicture& picture) {
   constexpr std::size_t most = 2;
   const std::vector<std::pair<BudgetPart, double>> parts = picture.more_in_warming_up();
@@ -103,7 +104,8 @@ std::string warming_up_text(const ProgramPicture& picture) {
   for (std::size_t i = 0; i < std::min(most, parts.size()); ++i)
     texts.push_back(
         fmt::format("{} (+{})", part_phrase(parts[i].first), format::nanoseconds(parts[i].second)));
-  return texts.empty() ? "" : fmt::format(" It has more of: {}.", format::list(texts));
+  return texts.empty() ? ""
+                       : fmt::format(" Warming up has more than steady steps of: {}.", format::list(texts));
 }
 
 /// The GPUs that a sentence names: all, or of many the two busiest and the two idlest ones.
@@ -197,14 +199,100 @@ std::string host_is_ahead(const ProgramPicture& picture) {
 std::string waits_text(const ProgramPicture& picture) {
   if (picture.waits.empty()) return {};
   const WaitTime& wait = picture.waits.front();
+  const std::string from = wait.range.empty() ? "" : ", mostly in " + format::one_line(wait.range);
   if (!picture.steps)
-    return fmt::format(" It waits {} in {}, the longest of these calls.", format::plural(wait.count, "time"),
-                       wait.call);
+    return fmt::format(" It waits {} in {}{}, the longest of these calls.",
+                       format::plural(wait.count, "time"), wait.call, from);
   return fmt::format(
-      " It waits {} times a step in {}.",
+      " It waits {} times a step in {}{}.",
       format::significant(
           static_cast<double>(wait.count) / static_cast<double>(picture.steps->steady_steps()), 2),
-      wait.call);
+      wait.call, from);
+}
+
+/// " 61.2 % of that is in load."
+std::string in_range_text(const ProgramPicture& picture) {
+  if (picture.bounding_range.empty()) return {};
+  return fmt::format(" {} of that is in {}.", format::percent(picture.in_bounding_range),
+                     format::one_line(picture.bounding_range));
+}
+
+/// " The GPU's memory holds an input up to 12.2 times as large, which gives each launch more work." Where
+/// launches are short, or the host is busy with other things.
+std::string larger_input_text(const ProgramPicture& picture) {
+  constexpr double worth_it = 1.5;
+  if (!picture.memory.use || !says_what_input_needs(*picture.memory.use)) return {};
+  const MemoryUse& use = *picture.memory.use;
+  if (!use.of_gpu || use.peak == 0) return {};
+  const double room = static_cast<double>(*use.of_gpu) / static_cast<double>(use.peak);
+  if (room < worth_it) return {};
+  return " A larger input a step, such as a larger batch, gives each launch more work, and the GPU's memory "
+         "has room for it.";
+}
+
+/// " Each of its 420 launches a step costs the host some of that: ..." Where there are many.
+std::string many_launches_text(const ProgramPicture& picture) {
+  constexpr double many = 50;
+  if (!picture.steps) return {};
+  const double launches =
+      static_cast<double>(picture.launches) / static_cast<double>(picture.steps->steady_steps());
+  if (launches < many) return {};
+  return fmt::format(
+      " Each of {} launches a step costs some of it: CUDA graphs, or fewer and larger kernels, spare that.",
+      format::count(static_cast<std::uint64_t>(launches)));
+}
+
+/// Where programs wait for what another thread or process has to give them.
+bool waits_for_others(std::string_view call) {
+  constexpr std::array<std::string_view, 7> waiting{"cond_", "sem_", "poll", "select",
+                                                    "futex", "join", "epoll"};
+  return std::ranges::any_of(waiting, [&](std::string_view one) { return call.find(one) != call.npos; });
+}
+
+/// What the calls of the operating system are that keep the GPU idle.
+std::string system_text(const TimeBudget& budget) {
+  if (budget.system.empty()) return {};
+  const std::string& call = budget.system.front().name;
+  if (waits_for_others(call))
+    return " There it waits for another thread or process: a loader that is too slow looks like this. Give "
+           "it "
+           "more workers, or let it load ahead.";
+  return {};
+}
+
+/// By what holds them back, of the time of all kernels, the most first: "latency", "DRAM", "tensor pipe".
+std::vector<std::pair<std::string, std::int64_t>> limits_of_kernels(const ProgramPicture& picture) {
+  std::vector<std::pair<std::string, std::int64_t>> limits;
+  for (const FunctionTime& function : picture.functions) {
+    if (function.counted == nullptr || !function.counted->bottleneck) continue;
+    const std::string head = bound_words(*function.counted->bottleneck).head;
+    const auto known = std::ranges::find(limits, head, &std::pair<std::string, std::int64_t>::first);
+    if (known == limits.end())
+      limits.emplace_back(head, function.time);
+    else
+      known->second += function.time;
+  }
+  std::ranges::stable_sort(limits, std::ranges::greater{}, &std::pair<std::string, std::int64_t>::second);
+  return limits;
+}
+
+/// " What holds them back: latency for 59.1 % of their time, DRAM for 22.4 %." Which unit it is.
+std::string units_text(const ProgramPicture& picture) {
+  constexpr std::size_t most = 3;
+  constexpr double least = 0.05;
+  std::vector<std::string> texts;
+  const auto limits = limits_of_kernels(picture);
+  for (const auto& [head, time] : limits) {
+    const double share = picture.share_of_kernels(time);
+    if (texts.size() == most || share < least) break;
+    texts.push_back(
+        fmt::format("{} for {}{}", head, format::percent(share), texts.empty() ? " of their time" : ""));
+  }
+  if (texts.empty()) return {};
+  return fmt::format(" What holds them back: {}.{}", format::list(texts),
+                     limits.front().first == to_string(Bound::latency)
+                         ? " Latency: warps wait, and no unit is busy for 60\u00a0% of what it can do."
+                         : "");
 }
 
 std::string longest_kernel_text(const ProgramPicture& picture) {
@@ -235,24 +323,31 @@ LedText bound_line(const ProgramPicture& picture) {
   switch (picture.bound) {
     case ProgramBound::kernels:
       if (!picture.budget.gpus.empty())
-        return {lead, bound_of_gpus(picture.budget) + longest_kernel_text(picture)};
-      return {lead, fmt::format("The GPU: kernels run for {} of the time.{}{}", share, host_is_ahead(picture),
-                                longest_kernel_text(picture))};
+        return {lead, bound_of_gpus(picture.budget) + longest_kernel_text(picture) + units_text(picture)};
+      return {lead, fmt::format("The GPU: kernels run for {} of the time.{}{}{}", share,
+                                longest_kernel_text(picture), units_text(picture), host_is_ahead(picture))};
     case ProgramBound::copies:
       return {lead, fmt::format("Copies: for {} of the time data are copied and no kernel runs.{} Copy from "
                                 "pinned memory, on a "
                                 "stream of its own, while kernels run.",
                                 share, gain)};
+    case ProgramBound::communication:
+      return {lead,
+              fmt::format("Communication: for {} of the time a GPU only exchanges data with others, or "
+                          "waits for them in such a kernel.{} "
+                          "Exchange while other kernels run, send less, or divide the work more evenly.",
+                          share, gain)};
     case ProgramBound::launching:
       return {lead, fmt::format("Launching: for {} of the time the GPU waits for the next launch, mostly in "
-                                "gaps below 50\u00a0µs.{} "
-                                "CUDA graphs, or fewer and larger kernels, shorten them.",
-                                share, gain)};
+                                "gaps below 50\u00a0µs.{}{} "
+                                "CUDA graphs, or fewer and larger kernels, shorten them.{}",
+                                share, in_range_text(picture), gain, larger_input_text(picture))};
     case ProgramBound::host:
       return {lead, fmt::format("The host: for {} of the time the GPU has nothing to do while the host runs "
-                                "code between CUDA calls.{} "
-                                "Launch before that code, or move it to another thread.",
-                                share, gain)};
+                                "code between CUDA calls.{}{} "
+                                "Launch before that code, or move it to another thread.{}{}",
+                                share, in_range_text(picture), gain, many_launches_text(picture),
+                                larger_input_text(picture))};
     case ProgramBound::waiting:
       return {lead, fmt::format("Waiting: for {} of the time the GPU has nothing to do while the host waits "
                                 "in a call.{}{} Launch the "
@@ -260,18 +355,17 @@ LedText bound_line(const ProgramPicture& picture) {
                                 share, gain, waits_text(picture))};
     case ProgramBound::allocation:
       return {lead, fmt::format("Allocation: for {} of the time the GPU has nothing to do while memory is "
-                                "allocated or freed.{} Keep "
+                                "allocated or freed.{}{} Keep "
                                 "buffers, or use cudaMallocAsync.",
-                                share, gain)};
+                                share, in_range_text(picture), gain)};
     case ProgramBound::system:
-      return {
-          lead,
-          fmt::format(
-              "The operating system: for {} of the time the GPU has nothing to do while the host is in {}.{}",
-              share,
-              picture.budget.system.empty() ? "its calls"
-                                            : "calls such as " + picture.budget.system.front().name,
-              gain)};
+      return {lead, fmt::format("The operating system: for {} of the time the GPU has nothing to do while "
+                                "the host is in {}.{}{}{}",
+                                share,
+                                picture.budget.system.empty()
+                                    ? "its calls"
+                                    : "calls such as " + picture.budget.system.front().name,
+                                in_range_text(picture), gain, system_text(picture.budget))};
     case ProgramBound::tracing:
       return {
           lead,
@@ -333,24 +427,35 @@ LedText next_line(const ProgramPicture& picture) {
   return {"The next gain", text};
 }
 
+/// "8.743 s traced: 2.932 s before its first CUDA call, 3.747 s until the first step, ...": parts that add
+/// up.
 LedText beginning_line(const ProgramPicture& picture) {
   const trace::Interval& whole = picture.whole;
   const Value& untraced = picture.result->total_time;
   std::string text =
       untraced ? fmt::format("{} untraced. ", format::quantity(untraced->median, Unit::second)) : "";
-  text += fmt::format("{} traced: {} until its first CUDA call", format::nanoseconds(whole.length()),
-                      format::nanoseconds(picture.first_call - whole.start));
-  if (!picture.steps) return {"The whole program", text + "."};
-  const Steps& steps = *picture.steps;
-  text += fmt::format(", {} until the first step.",
-                      format::nanoseconds(steps.all.front().host.start - whole.start));
-  if (steps.steady > 0)
-    text += fmt::format(" Warming up: {}, {}.{}", steps_text(steps.steady),
-                        format::nanoseconds(picture.told.start - steps.all.front().host.start),
-                        warming_up_text(picture));
-  text += fmt::format(" The steady steps: {}. After them: {}.", format::nanoseconds(picture.told.length()),
-                      format::nanoseconds(std::max<std::int64_t>(0, whole.end - picture.told.end)));
-  return {"The whole program", text};
+  std::vector<std::string> before, then;
+  const auto add = [](std::vector<std::string>& parts, std::int64_t time, std::string_view what) {
+    if (time > 0) parts.push_back(fmt::format("{} {}", format::nanoseconds(time), what));
+  };
+  add(before, picture.first_call - whole.start, "before its first CUDA call");
+  if (picture.steps) {
+    const Steps& steps = *picture.steps;
+    const std::int64_t first = steps.all.front().host.start;
+    add(before, first - std::max(picture.first_call, whole.start),
+        before.empty() ? "before the first step" : "from there to the first step");
+    if (steps.steady > 0)
+      add(before, picture.told.start - first, fmt::format("of warming up ({})", steps_text(steps.steady)));
+    add(then, picture.told.length(),
+        fmt::format("of {} steady {}", steps.steady_steps(), steps.steady_steps() == 1 ? "step" : "steps"));
+    add(then, whole.end - picture.told.end, "after them");
+  } else {
+    add(then, whole.end - picture.first_call, "from there to its end");
+  }
+  text += fmt::format("{} traced: {}.", format::nanoseconds(whole.length()),
+                      format::list(before.empty() ? then : before));
+  if (!before.empty() && !then.empty()) text += fmt::format(" Then {}.", format::list(then));
+  return {"The whole program", text + warming_up_text(picture)};
 }
 
 }  // namespace
@@ -466,12 +571,22 @@ std::vector<LedText> process_lines(const ProcessPicture& process) {
   return lines;
 }
 
+std::string bound_remark(const ProgramPicture& picture) {
+  if (picture.gain) return fmt::format("at most {} as fast without it", format::times(*picture.gain));
+  const auto limits = limits_of_kernels(picture);
+  if (picture.bound != ProgramBound::kernels || limits.empty()) return {};
+  return fmt::format("{} for {} of kernel time", limits.front().first,
+                     format::percent(picture.share_of_kernels(limits.front().second)));
+}
+
 std::string_view bound_name(ProgramBound bound) {
   switch (bound) {
     case ProgramBound::kernels:
       return "the GPU";
     case ProgramBound::copies:
       return "copies";
+    case ProgramBound::communication:
+      return "communication";
     case ProgramBound::launching:
       return "launching";
     case ProgramBound::host:

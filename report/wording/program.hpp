@@ -31,4 +31,8 @@ struct LedText {
 /// "the GPU", "launching".
 [[nodiscard]] std::string_view bound_name(ProgramBound bound);
 
+/// What a card says below the bound: by how much it could be faster at most, or which unit of the GPU it is;
+/// empty where nothing tells.
+[[nodiscard]] std::string bound_remark(const ProgramPicture& picture);
+
 }  // namespace mprof

@@ -39,21 +39,27 @@ std::string over_steps(const ProgramChange& change) {
                      interval_of(*change.before.interval), interval_of(*change.after.interval));
 }
 
-LedText step_line(const CaseComparison& c) {
-  const ProgramChange& change = *c.program;
+/// What became of a step, or of the whole where there are none, without a verdict.
+LedText traced_step_line(const ProgramChange& change) {
   if (!change.is_by_step())
     return {"From the first CUDA call to the end",
             fmt::format("{} while traced. No steps were found on either side.",
                         times_text(change.before.median, change.after.median))};
-  std::string text =
-      fmt::format("{} ({}).", times_text(change.before.median, change.after.median), over_steps(change));
+  return {"A step",
+          fmt::format("{} ({}).", times_text(change.before.median, change.after.median), over_steps(change))};
+}
+
+LedText step_line(const CaseComparison& c) {
+  const ProgramChange& change = *c.program;
+  auto [lead, text] = traced_step_line(change);
+  if (!change.is_by_step()) return {lead, text};
   const auto time = std::ranges::find(c.times, "step_time", &TimeComparison::metric);
-  if (time == c.times.end()) return {"A step", text};
+  if (time == c.times.end()) return {lead, text};
   if (time->ratio) text += fmt::format(" {}", format::signed_percent(*time->ratio - 1));
   text += fmt::format("{} {}", time->ratio ? ":" : " Verdict:", verdict_text(time->speed_up));
   if (const std::string reason = say(time->speed_up.reason, of_runs); !reason.empty())
     text += fmt::format(" ({})", reason);
-  return {"A step", text + "."};
+  return {lead, text + "."};
 }
 
 /// "flash_bprop", "softmax_warp_forward, softmax_warp_backward and 4 more".
@@ -164,15 +170,9 @@ std::string bound_text(const ComparedProgram& side) {
   return std::string(bound_name(side.bound)) + gain;
 }
 
-}  // namespace
-
-std::string range_text(const RangeChange& range) {
-  return range.range.empty() ? "in no range" : format::short_id(range.range);
-}
-
-std::vector<LedText> program_change_lines(const CaseComparison& c) {
-  const ProgramChange& change = *c.program;
-  std::vector<LedText> lines{step_line(c), parts_line(change)};
+/// Where it changed, its launches, and what bounds it on either side.
+void add_parts(std::vector<LedText>& lines, const ProgramChange& change) {
+  lines.push_back(parts_line(change));
   add_launches(lines, change);
   add_ranges(lines, change);
   if (change.before.bound == change.after.bound)
@@ -183,6 +183,27 @@ std::vector<LedText> program_change_lines(const CaseComparison& c) {
         {"What bounds it", format::sentence_case(fmt::format("{} → {}.", bound_text(change.before),
                                                              bound_text(change.after)))});
   add_peak_memory(lines, change);
+}
+
+}  // namespace
+
+std::string range_text(const RangeChange& range) {
+  return range.range.empty() ? "in no range" : format::short_id(range.range);
+}
+
+std::vector<LedText> program_change_lines(const CaseComparison& c) {
+  std::vector<LedText> lines{step_line(c)};
+  add_parts(lines, *c.program);
+  return lines;
+}
+
+std::vector<LedText> traced_change_lines(const ProgramChange& change) {
+  LedText step = traced_step_line(change);
+  if (change.before.median > 0)
+    step.text += fmt::format(" {}. Each was traced once, so this is no verdict.",
+                             format::signed_percent(change.after.median / change.before.median - 1));
+  std::vector<LedText> lines{std::move(step)};
+  add_parts(lines, change);
   return lines;
 }
 

@@ -14,6 +14,9 @@ namespace mprof {
 /// program. What did not change has no line, but for the step itself.
 [[nodiscard]] std::vector<LedText> program_change_lines(const CaseComparison& c);
 
+/// The same of two programs of one run, each of which was traced once: without a verdict.
+[[nodiscard]] std::vector<LedText> traced_change_lines(const ProgramChange& change);
+
 /// "backward", "in no range".
 [[nodiscard]] std::string range_text(const RangeChange& range);
 

@@ -94,6 +94,24 @@ TEST(MemoryUse, KnowsThePeakItsMomentAndWhoHeldWhatByRange) {
               HasSubstr("Allocated in: forward / attention 75.0 % and model 25.0 %."));
 }
 
+TEST(MemoryUse, IsSaidByTheOutermostRangesThatDiffer) {
+  FabricatedProgram program;
+  train(program, 8, [&](std::size_t step) {
+    if (step != 0) return;
+    const auto allocate_in = [&](const char* outer, const char* inner, std::uint64_t size) {
+      program.range(outer, [&] {
+        program.range(inner, [&] { program.allocate(size); });
+        program.compute(100);
+      });
+    };
+    for (const char* const block : {"first", "second", "third"}) allocate_in(block, "attention", 20 * mib);
+    allocate_in("first", "mlp", 40 * mib);
+  });
+  EXPECT_THAT(text_of(program.picture()),
+              HasSubstr("Allocated in: forward / first 60.0 %, forward / second / attention 20.0 % and "
+                        "forward / third / attention 20.0 %."));
+}
+
 TEST(MemoryUse, CountsWhatTheSteadyStepsAllocate) {
   FabricatedProgram program;
   train(program, 10, [&](std::size_t) {

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT
 #include "report/wording/program.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/trace/nsys_schema.hpp"
+#include "report/analysis/program/kernel_hints.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/picture.hpp"
 #include "report/wording/slow_steps.hpp"
+#include "tests/report/counters.hpp"
 #include "tests/report/fabricated_program.hpp"
 
 namespace mprof {
 namespace {
 
 using Program = test::FabricatedProgram;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 // --- Steps
 
@@ -311,6 +318,211 @@ TEST(ProgramBound, IsCopiesThatNoKernelRunsBeside) {
   EXPECT_EQ(picture.bound, ProgramBound::copies);
 }
 
+/// Ten steps, each of which does this after a kernel of 1 ms.
+template <class Do>
+ProgramPicture ten_steps(Do what) {
+  Program program;
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.launch("gemm", 1'000'000, 5000);
+      what(program);
+    });
+  return program.picture();
+}
+
+std::string bound_text_of(const ProgramPicture& picture) {
+  const std::vector<LedText> lines = program_lines(picture);
+  return std::ranges::find(lines, "What bounds it", &LedText::lead)->text;
+}
+
+TEST(ProgramBound, IsWaitingThatGoesOnAfterTheWork) {
+  const ProgramPicture picture = ten_steps([](Program& program) {
+    program.range("log", [&] {
+      const std::int64_t end = std::max(program.host, program.gpu) + 3'000'000;
+      program.made.call("cudaStreamSynchronize", {program.host, end});
+      program.host = end;
+    });
+  });
+  EXPECT_EQ(picture.bound, ProgramBound::waiting);
+  EXPECT_THAT(bound_text_of(picture),
+              HasSubstr("It waits 1.0 times a step in cudaStreamSynchronize, mostly in step / log."));
+}
+
+TEST(ProgramBound, IsAllocation) {
+  const ProgramPicture picture = ten_steps([](Program& program) {
+    program.wait();
+    program.range("buffers", [&] {
+      program.made.call("cudaMalloc", {program.host, program.host + 3'000'000});
+      program.host += 3'000'000;
+    });
+  });
+  EXPECT_EQ(picture.bound, ProgramBound::allocation);
+  EXPECT_THAT(bound_text_of(picture), HasSubstr("of that is in step / buffers."));
+}
+
+TEST(ProgramBound, IsTheSystemAndALoaderWhereItWaitsForOthers) {
+  const auto with = [](const std::string& call) {
+    return ten_steps([&](Program& program) {
+      program.wait();
+      program.range("load", [&] {
+        program.made.system_call(call, {program.host, program.host + 3'000'000});
+        program.host += 3'000'000;
+      });
+    });
+  };
+  const ProgramPicture loader = with("pthread_cond_timedwait"), file = with("read");
+  EXPECT_EQ(loader.bound, ProgramBound::system);
+  EXPECT_THAT(bound_text_of(loader), HasSubstr("of that is in step / load."));
+  EXPECT_THAT(bound_text_of(loader), HasSubstr("a loader that is too slow looks like this"));
+  EXPECT_EQ(file.bound, ProgramBound::system);
+  EXPECT_THAT(bound_text_of(file), HasSubstr("calls such as read."));
+  EXPECT_THAT(bound_text_of(file), Not(HasSubstr("loader")));
+}
+
+TEST(ProgramBound, IsTheHostInTheRangeWhereItComputes) {
+  const ProgramPicture picture = ten_steps([](Program& program) {
+    program.wait();
+    program.compute(100'000);
+    program.range("augment", [&] { program.compute(3'000'000); });
+  });
+  EXPECT_EQ(picture.bound, ProgramBound::host);
+  EXPECT_EQ(picture.bounding_range, "step / augment");
+  EXPECT_GT(picture.in_bounding_range, 0.9);
+  EXPECT_LT(picture.in_bounding_range, 1.0) << "a part of it is in the step and in no range within";
+}
+
+TEST(ProgramBound, IsNotKnownWhereTracingTookTheTime) {
+  const ProgramPicture picture = ten_steps([](Program& program) {
+    program.wait();
+    program.made.trace.overheads.push_back({.time = {program.host, program.host + 3'000'000}});
+    program.host += 3'000'000;
+  });
+  EXPECT_EQ(picture.bound, ProgramBound::tracing);
+  EXPECT_FALSE(picture.gain);
+}
+
+TEST(ProgramBound, IsCommunicationThatNoOtherKernelRunsBeside) {
+  const auto with = [](std::int64_t other) {
+    Program program;
+    for (int step = 0; step < 10; ++step)
+      program.range("step", [&] {
+        program.launch("gemm", 1'000'000, 5000);
+        const std::int64_t start = program.gpu;
+        program.launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)", 1'000'000, 5000);
+        if (other > 0) program.made.kernel(8, {start, start + other}, 0, "gemm");
+        program.wait();
+      });
+    return program.picture();
+  };
+  const ProgramPicture alone = with(0), hidden = with(1'000'000);
+  EXPECT_EQ(alone.bound, ProgramBound::communication);
+  ASSERT_TRUE(alone.gain);
+  EXPECT_NEAR(*alone.gain, 2.0, 0.05);
+  EXPECT_THAT(bound_text_of(alone), StartsWith("Communication: for 49."));
+  EXPECT_EQ(hidden.bound, ProgramBound::kernels);
+}
+
+TEST(ProgramBound, OfTheGpuSaysWhichUnitItIs) {
+  ProgramPicture picture = ten_steps([](Program& program) { program.launch("softmax", 500'000, 5000); });
+  KernelResult gemm, softmax;
+  gemm.bottleneck = Bottleneck{.bound = Bound::latency, .compute = 10, .memory = 20};
+  softmax.bottleneck =
+      Bottleneck{.bound = Bound::memory, .compute = 10, .memory = 90, .memory_part = BusyPart{"DRAM", 90}};
+  EXPECT_THAT(bound_text_of(picture), Not(HasSubstr("What holds them back"))) << "nothing was counted";
+  EXPECT_EQ(bound_remark(picture), "");
+  picture.functions[0].counted = &gemm;
+  picture.functions[1].counted = &softmax;
+  EXPECT_THAT(
+      bound_text_of(picture),
+      HasSubstr(
+          "What holds them back: latency for 66.7\u00a0% of their time and DRAM for 33.3\u00a0%. Latency: "));
+  EXPECT_EQ(bound_remark(picture), "latency for 66.7\u00a0% of kernel time");
+  picture.functions[0].counted = nullptr;
+  EXPECT_THAT(bound_text_of(picture), Not(HasSubstr("Latency:")));
+}
+
+TEST(ProgramBound, OfLaunchingSaysWhetherALargerInputFits) {
+  const auto with = [](std::uint64_t memory) {
+    Program program;
+    program.allocate(1 << 20);
+    program.made.trace.gpus.push_back({.id = 0, .memory = memory});
+    for (int step = 0; step < 10; ++step)
+      program.range("step", [&] {
+        for (int i = 0; i < 20; ++i) program.launch("axpy", 2000, 8000);
+      });
+    return bound_text_of(program.picture());
+  };
+  EXPECT_THAT(with(8 << 20), HasSubstr("A larger input a step"));
+  EXPECT_THAT(with(1 << 20), Not(HasSubstr("A larger input a step")));
+}
+
+TEST(ProgramSteps, AreNotWhatRepeatsWithinSomethingLonger) {
+  // Two bursts of launches: what lies between them is most of the time.
+  Program program;
+  for (int burst = 0; burst < 2; ++burst) {
+    for (int i = 0; i < 10; ++i) program.launch("convolve", 1'000'000, 5000);
+    program.wait();
+    program.compute(200'000'000);
+  }
+  EXPECT_FALSE(program.steps());
+  Program even;
+  for (int i = 0; i < 20; ++i) even.launch("convolve", 1'000'000, 5000);
+  EXPECT_TRUE(even.steps());
+}
+
+TEST(ProgramPicture, KnowsInWhichWaysAFunctionIsLaunched) {
+  Program program;
+  const auto launch = [&](const std::string& kernel, std::int64_t time, std::int32_t blocks,
+                          std::uint32_t stream) {
+    program.launch(kernel, time);
+    program.made.trace.kernels.change(program.made.trace.kernels.size() - 1, [&](trace::Kernel& one) {
+      one.grid = trace::Size{blocks, 1, 1};
+      one.block = trace::Size{128, 1, 1};
+      one.queue.stream = stream;
+    });
+  };
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      launch("void gemm<128>(float*)", 600'000, 64, 7);
+      launch("void gemm<128>(float*)", 200'000, 64, 8);
+      launch("void gemm<128>(float*)", 100'000, 8, 7);
+      launch("void gemm<64>(float*)", 300'000, 64, 7);
+    });
+  const ProgramPicture picture = program.picture();
+  ASSERT_EQ(picture.functions.size(), 1U);
+  const std::vector<LaunchShape>& shapes = picture.functions[0].shapes;
+  ASSERT_EQ(shapes.size(), 3U) << "a stream makes no other way";
+  EXPECT_EQ(shapes[0].name, "gemm<128>");
+  EXPECT_EQ(shapes[0].launches, 20U);
+  EXPECT_EQ(shapes[0].time, 10 * 800'000);
+  EXPECT_EQ(shapes[0].grid, (trace::Size{64, 1, 1}));
+  EXPECT_EQ(shapes[1].name, "gemm<64>");
+  EXPECT_EQ(shapes[2].grid, (trace::Size{8, 1, 1}));
+}
+
+TEST(KernelHint, IsToldByTheBottleneckAndByWhatWarpsWaitFor) {
+  KernelResult kernel;
+  EXPECT_FALSE(hint_for(kernel)) << "nothing was counted";
+  kernel.bottleneck = Bottleneck{.bound = Bound::latency, .under_one_wave = true};
+  kernel.counters.values[test::counter::waves] = derived_value(0.1);
+  EXPECT_EQ(hint_for(kernel), KernelHint::more_blocks);
+  kernel.counters.values[test::counter::waves] = derived_value(0.95);
+  EXPECT_FALSE(hint_for(kernel)) << "what warps wait for was not counted";
+  kernel.stalls = {{"not_selected", "not selected", 9}, {"long_scoreboard", "long scoreboard", 5}};
+  EXPECT_EQ(hint_for(kernel), KernelHint::more_loads) << "that another warp was taken does no harm";
+  kernel.counters.values[test::counter::occupancy] = derived_value(20);
+  EXPECT_EQ(hint_for(kernel), KernelHint::more_warps);
+  kernel.stalls[1].key = "barrier";
+  EXPECT_EQ(hint_for(kernel), KernelHint::fewer_barriers);
+  kernel.bottleneck = Bottleneck{.bound = Bound::memory, .memory = 90, .memory_part = BusyPart{"L2", 90}};
+  EXPECT_EQ(hint_for(kernel), KernelHint::fewer_cache_bytes);
+  kernel.bottleneck =
+      Bottleneck{.bound = Bound::compute, .compute = 90, .compute_part = BusyPart{tensor_pipe, 90}};
+  EXPECT_EQ(hint_for(kernel), KernelHint::less_tensor_work);
+  kernel.bottleneck->compute_part = BusyPart{issue_slots, 90};
+  EXPECT_EQ(hint_for(kernel), KernelHint::fewer_instructions);
+}
+
 TEST(ProgramPicture, AddsUpKernelsByKindAndFunction) {
   Program program;
   for (int step = 0; step < 10; ++step)
@@ -351,9 +563,9 @@ TEST(ProgramPicture, SaysWhatItsPartsAre) {
   EXPECT_NE(lines[2].text.find("The GPU: kernels run for 100.0"), std::string::npos) << lines[2].text;
   EXPECT_EQ(lines[3].lead, "The next gain");
   EXPECT_EQ(lines[5].lead, "Memory");
-  EXPECT_NE(lines[6].text.find("5.000\u00a0ms until its first CUDA call"), std::string::npos)
+  EXPECT_NE(lines[6].text.find("5.000\u00a0ms before its first CUDA call"), std::string::npos)
       << lines[6].text;
-  EXPECT_NE(lines[6].text.find("Warming up: 1 step, "), std::string::npos) << lines[6].text;
+  EXPECT_NE(lines[6].text.find("of warming up (1 step). Then "), std::string::npos) << lines[6].text;
 }
 
 TEST(ProgramPicture, KnowsWhatWarmingUpHasMoreOf) {

@@ -42,7 +42,7 @@ constexpr std::string_view lsu_pipe = "sm__inst_executed_pipe_lsu.avg.pct_of_pea
 constexpr std::array<CountedPart, 8> compute_parts{{
     {constant_port, "constant port"},
     {memory_instructions, "memory-instruction pipes"},
-    {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", "tensor pipe"},
+    {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", tensor_pipe},
     {"sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_elapsed", "FMA pipe"},
     {"sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed", "ALU pipe"},
     {"sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_elapsed", "FP64 pipe"},

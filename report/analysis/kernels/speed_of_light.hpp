@@ -41,6 +41,8 @@ struct BusyPart {
 
 /// The part of a multiprocessor that no metric of its own counts.
 inline constexpr std::string_view issue_slots = "issue slots";
+/// The one of the tensor cores.
+inline constexpr std::string_view tensor_pipe = "tensor pipe";
 
 struct Bottleneck {
   Bound bound = Bound::latency;

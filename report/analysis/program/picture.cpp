@@ -5,11 +5,13 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "model/kernel_name.hpp"
 #include "model/trace/interval_set.hpp"
+#include "report/analysis/program/range_nesting.hpp"
 
 namespace mprof {
 
@@ -30,13 +32,23 @@ bool lies_in(const trace::Interval& time, const trace::Interval& window) {
   return time.start < window.end && time.end > window.start;
 }
 
+/// Launches that have all but their times in common.
+struct SharedSum {
+  const trace::KernelRow* one = nullptr;
+  std::int64_t time = 0;
+  std::uint64_t launches = 0;
+};
+
 /// A function and the distinct names of its instances.
 struct Function {
   FunctionTime told;
   std::set<trace::NameIndex> names;
   std::map<trace::PlaceIndex, std::int64_t> places;
+  std::map<std::uint32_t, SharedSum> shared;
   std::vector<trace::Interval> moments;
 };
+
+using ShapeKey = std::tuple<trace::NameIndex, std::optional<trace::Size>, std::optional<trace::Size>>;
 
 class Kernels {
  public:
@@ -56,6 +68,8 @@ class Kernels {
       ++function->told.launches;
       function->moments.push_back(row.time);
       function->places[row.place] += row.time.length();
+      SharedSum& sum = function->shared[row.shared];
+      sum = {&row, sum.time + row.time.length(), sum.launches + 1};
       RangeTime& range = ranges[trace.places[row.place].op];
       range.time += row.time.length();
       ++range.launches;
@@ -69,8 +83,9 @@ class Kernels {
     }
     for (const auto& [kind, time] : kinds) kinds_.push_back(time);
     std::ranges::stable_sort(kinds_, std::ranges::greater{}, &KindTime::time);
-    if (ranges.size() > 1) {
-      for (auto& [key, function] : functions_) add_ranges(trace, function);
+    for (auto& [key, function] : functions_) {
+      if (ranges.size() > 1) add_ranges(trace, function);
+      add_shapes(trace, function);
     }
     for (auto& [name, time] : ranges) {
       time.name = name;
@@ -100,6 +115,24 @@ class Kernels {
     function.told.ranges.assign(times.begin(), times.end());
     std::ranges::stable_sort(function.told.ranges, std::ranges::greater{},
                              &std::pair<std::string, std::int64_t>::second);
+  }
+
+  /// What is shared by rows also tells streams apart, which launches of one shape do not differ by.
+  static void add_shapes(const trace::Trace& trace, Function& function) {
+    std::map<ShapeKey, LaunchShape> shapes;
+    for (const auto& [place, sum] : function.shared) {
+      const trace::Kernel& kernel = trace.kernels.shared(*sum.one);
+      LaunchShape& shape = shapes[{kernel.name, kernel.grid, kernel.block}];
+      if (shape.launches == 0)
+        shape = {.name = kernel_name_of_demangled(trace.names[kernel.name]).templated,
+                 .grid = kernel.grid,
+                 .block = kernel.block,
+                 .registers = kernel.registers_per_thread};
+      shape.time += sum.time;
+      shape.launches += sum.launches;
+    }
+    for (auto& [key, shape] : shapes) function.told.shapes.push_back(std::move(shape));
+    std::ranges::stable_sort(function.told.shapes, std::ranges::greater{}, &LaunchShape::time);
   }
 
   Function& function_of(const std::string& whole) {
@@ -139,6 +172,118 @@ void add_counted(const FamilyResult& family, const CaseResult& result, std::vect
   }
 }
 
+/// ns of the window in which a GPU ran kernels that exchange data with others, and nothing else: the mean of
+/// the GPUs that do.
+std::int64_t communication_alone(const trace::Trace& trace, trace::CaseIndex index,
+                                 const trace::Interval& window) {
+  struct Moments {
+    std::vector<trace::Interval> exchanging, others;
+  };
+  std::map<std::uint32_t, Moments> gpus;
+  std::unordered_map<trace::NameIndex, bool> exchanges;
+  for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
+    if (!lies_in(row.time, window)) continue;
+    const trace::Kernel& kernel = trace.kernels.shared(row);
+    const auto [known, is_new] = exchanges.try_emplace(kernel.name);
+    if (is_new) known->second = kernel_kind(trace.names[kernel.name]) == KernelKind::communication;
+    Moments& moments = gpus[kernel.queue.device];
+    (known->second ? moments.exchanging : moments.others).push_back(row.time);
+  }
+  std::int64_t sum = 0, count = 0;
+  for (auto& [gpu, moments] : gpus) {
+    if (moments.exchanging.empty()) continue;
+    sum += ((IntervalSet(std::move(moments.exchanging)) & IntervalSet({window})) -
+            IntervalSet(std::move(moments.others)))
+               .length();
+    ++count;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+/// Where on the steps' thread something happens: how much of it lies in each chain of NVTX ranges.
+class RangeShares {
+ public:
+  RangeShares(RangeNesting& nesting, std::int64_t thread)
+      : nesting_(nesting), ranges_(nesting.threads()[thread]) {}
+
+  void add(std::int64_t moment, std::int64_t time) {
+    of_place_[ranges_.around(moment)] += time;
+    all_ += time;
+  }
+
+  /// The innermost ranges that hold more than half of it, "step / load", and which share they hold.
+  [[nodiscard]] std::pair<std::string, double> most() const {
+    constexpr double enough = 0.5;
+    std::map<std::vector<std::string>, std::int64_t> of_path;
+    for (const auto& [place, time] : of_place_) {
+      std::vector<std::string> path;
+      for (std::int32_t at = place; at >= 0; at = ranges_[at].parent)
+        path.insert(path.begin(), nesting_.name(ranges_[at].text));
+      for (; !path.empty(); path.pop_back()) of_path[path] += time;
+    }
+    std::pair<std::vector<std::string>, std::int64_t> best;
+    for (const auto& [path, time] : of_path) {
+      if (static_cast<double>(time) > enough * static_cast<double>(all_) && path.size() > best.first.size())
+        best = {path, time};
+    }
+    if (best.first.empty()) return {};
+    std::string text = best.first.front();
+    for (std::size_t i = 1; i < best.first.size(); ++i) text += " / " + best.first[i];
+    return {text, static_cast<double>(best.second) / static_cast<double>(all_)};
+  }
+
+ private:
+  RangeNesting& nesting_;
+  const ThreadRanges& ranges_;
+  std::unordered_map<std::int32_t, std::int64_t> of_place_;
+  std::int64_t all_ = 0;
+};
+
+/// The parts of the budget that a bound is about, where the host causes it.
+std::vector<BudgetPart> idle_parts_of(ProgramBound bound) {
+  switch (bound) {
+    case ProgramBound::launching:
+    case ProgramBound::host:
+      return {BudgetPart::idle_calls, BudgetPart::idle_host};
+    case ProgramBound::waiting:
+      return {BudgetPart::idle_waiting};
+    case ProgramBound::allocation:
+      return {BudgetPart::idle_allocation};
+    case ProgramBound::system:
+      return {BudgetPart::idle_system};
+    case ProgramBound::kernels:
+    case ProgramBound::copies:
+    case ProgramBound::communication:
+    case ProgramBound::tracing:
+      break;
+  }
+  return {};
+}
+
+/// In which ranges of the steps' thread the host keeps the GPU idle, and calls the longest of its waits.
+void add_places(const trace::Trace& trace, trace::CaseIndex index, ProgramPicture& picture) {
+  const std::vector<BudgetPart> parts = idle_parts_of(picture.bound);
+  if (parts.empty()) return;
+  RangeNesting nesting(trace, index, picture.steps ? &*picture.steps : nullptr, picture.told,
+                       picture.steps ? picture.steps->steady_steps() : 0);
+  if (nesting.empty()) return;
+  const auto moments = idle_moments(trace, index, picture.told);
+  RangeShares of_bound(nesting, nesting.main());
+  for (const BudgetPart part : parts) {
+    for (const trace::Interval& gap : moments.at(static_cast<std::size_t>(part)).intervals())
+      of_bound.add(gap.start + gap.length() / 2, gap.length());
+  }
+  std::tie(picture.bounding_range, picture.in_bounding_range) = of_bound.most();
+  if (picture.waits.empty()) return;
+  RangeShares of_wait(nesting, nesting.main());
+  for (const trace::Call& call : trace::of_case(trace.calls, index)) {
+    if (call.thread == nesting.main() && lies_in(call.time, picture.told) &&
+        trace.names[call.name] == picture.waits.front().call)
+      of_wait.add(call.time.start, 1);
+  }
+  picture.waits.front().range = of_wait.most().first;
+}
+
 IntervalSet moments_with_work(const trace::Trace& trace, trace::CaseIndex index,
                               const trace::Interval& window) {
   std::vector<trace::Interval> times;
@@ -176,7 +321,7 @@ struct Bounding {
 };
 
 /// What takes the most of the time in which no kernel runs; kernels, where that is little.
-Bounding bounding(const TimeBudget& budget, const IntervalSet& idle) {
+Bounding bounding(const TimeBudget& budget, const IntervalSet& idle, std::int64_t communication) {
   constexpr double little = 0.15;
   const std::int64_t copies = budget.of(BudgetPart::copies_in) + budget.of(BudgetPart::copies_out) +
                               budget.of(BudgetPart::copies_both_ways);
@@ -191,14 +336,15 @@ Bounding bounding(const TimeBudget& budget, const IntervalSet& idle) {
   const std::array candidates{
       Bounding{is_launching ? ProgramBound::launching : ProgramBound::host, by_host},
       Bounding{ProgramBound::copies, copies},
+      Bounding{ProgramBound::communication, communication},
       Bounding{ProgramBound::waiting, budget.of(BudgetPart::idle_waiting)},
       Bounding{ProgramBound::allocation, budget.of(BudgetPart::idle_allocation)},
       Bounding{ProgramBound::system, budget.of(BudgetPart::idle_system)},
       Bounding{ProgramBound::tracing, budget.of(BudgetPart::idle_tracing)},
   };
   const Bounding most = *std::ranges::max_element(candidates, {}, &Bounding::time);
-  const bool is_busy =
-      static_cast<double>(budget.idle() + copies) <= little * static_cast<double>(budget.window);
+  const bool is_busy = static_cast<double>(budget.idle() + copies + communication) <=
+                       little * static_cast<double>(budget.window);
   return is_busy ? Bounding{ProgramBound::kernels, kernels} : most;
 }
 
@@ -283,7 +429,7 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   picture.ranges = kernels.ranges();
   const IntervalSet idle = IntervalSet({picture.told}) - moments_with_work(trace, index, picture.told);
   picture.waits = waits_of(trace, index, picture.told, idle);
-  const Bounding most = bounding(picture.budget, idle);
+  const Bounding most = bounding(picture.budget, idle, communication_alone(trace, index, picture.told));
   picture.bound = most.bound;
   picture.bounding = most.time;
   // Without what tracing cost: an execution that is not traced does not have it.
@@ -291,6 +437,7 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   const bool is_known = most.bound != ProgramBound::kernels && most.bound != ProgramBound::tracing;
   if (is_known && most.time < untraced)
     picture.gain = static_cast<double>(untraced) / static_cast<double>(untraced - most.time);
+  add_places(trace, index, picture);
   return picture;
 }
 
@@ -319,13 +466,23 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   return picture;
 }
 
-std::optional<ProgramPicture> picture_of_family(const FamilyResult& family, const Evidence& evidence) {
-  if (family.variants.size() != 1 || family.id != own_family) return std::nullopt;
-  const std::vector<CaseResult>& cases = family.variants.front().cases;
-  for (auto result = cases.rbegin(); result != cases.rend(); ++result) {
+bool is_of_one_program(const FamilyResult& family) {
+  if (family.variants.size() != 1) return false;
+  const VariantResult& only = family.variants.front();
+  return family.id == own_family || (only.info.is_program() && only.cases.size() == 1);
+}
+
+std::optional<ProgramPicture> picture_of_variant(const FamilyResult& family, const VariantResult& variant,
+                                                 const Evidence& evidence) {
+  for (auto result = variant.cases.rbegin(); result != variant.cases.rend(); ++result) {
     if (auto picture = picture_of(family, *result, evidence)) return picture;
   }
   return std::nullopt;
+}
+
+std::optional<ProgramPicture> picture_of_family(const FamilyResult& family, const Evidence& evidence) {
+  if (!is_of_one_program(family)) return std::nullopt;
+  return picture_of_variant(family, family.variants.front(), evidence);
 }
 
 }  // namespace mprof

@@ -26,6 +26,16 @@ struct KindTime {
   std::uint64_t launches = 0;
 };
 
+/// Launches of one instance of a function, with one grid and block.
+struct LaunchShape {
+  std::string name;  ///< demangled, without its parameters
+  std::optional<trace::Size> grid{};
+  std::optional<trace::Size> block{};
+  std::optional<std::uint32_t> registers{};  ///< of a thread
+  std::int64_t time = 0;                     ///< ns, of its launches, one after the other
+  std::uint64_t launches = 0;
+};
+
 /// The kernels of one function: instances of a template stand together.
 struct FunctionTime {
   std::string name;  ///< the function's own, without template arguments
@@ -36,6 +46,7 @@ struct FunctionTime {
   std::size_t instances = 1;  ///< distinct template arguments
   /// The outermost ranges that launched it, with their ns, the longest first; empty of a program with one op.
   std::vector<std::pair<std::string, std::int64_t>> ranges{};
+  std::vector<LaunchShape> shapes{};  ///< the longest first
   const KernelResult* counted =
       nullptr;  ///< its instance that was counted and took the longest; nullptr: none was
 };
@@ -45,6 +56,7 @@ struct WaitTime {
   std::string call;
   std::int64_t idle = 0;  ///< ns in which the GPU had nothing to do meanwhile
   std::uint64_t count = 0;
+  std::string range{};  ///< the innermost one that holds most of them; empty: none does
 };
 
 /// The kernels of an op of the program: of a range, or of no range.
@@ -55,14 +67,15 @@ struct RangeTime {
 };
 
 enum class ProgramBound : std::uint8_t {
-  kernels,     ///< the GPU computes nearly all the time
-  copies,      ///< it copies, and does not compute meanwhile
-  launching,   ///< many short gaps between kernels: each waits for its launch
-  host,        ///< the host's own code between calls
-  waiting,     ///< the host waits for the GPU, and gives it nothing to do until it knows that it is done
-  allocation,  ///< calls that allocate or free memory
-  system,      ///< calls of the operating system: files, sleeping, locks
-  tracing,     ///< nothing can be said: recording the trace took the time
+  kernels,        ///< the GPU computes nearly all the time
+  copies,         ///< it copies, and does not compute meanwhile
+  communication,  ///< kernels that exchange data between GPUs run, and nothing else
+  launching,      ///< many short gaps between kernels: each waits for its launch
+  host,           ///< the host's own code between calls
+  waiting,        ///< the host waits for the GPU, and gives it nothing to do until it knows that it is done
+  allocation,     ///< calls that allocate or free memory
+  system,         ///< calls of the operating system: files, sleeping, locks
+  tracing,        ///< nothing can be said: recording the trace took the time
 };
 
 struct ProgramPicture {
@@ -82,6 +95,10 @@ struct ProgramPicture {
   std::vector<WaitTime> waits{};           ///< the longest first
   ProgramBound bound = ProgramBound::kernels;
   std::int64_t bounding = 0;  ///< ns of `told` that it takes
+  /// The innermost NVTX ranges of the steps' thread in which more than half of that is. Empty:
+  /// nowhere.
+  std::string bounding_range{};
+  double in_bounding_range = 0;  ///< the share of it
   MemoryReading memory{};
   /// How many times as fast it would be at most without what bounds it; of kernels nothing is said.
   std::optional<double> gain{};
@@ -109,6 +126,15 @@ struct ProgramPicture {
 /// The family of what stands behind `--`, and of files of other tools. A suite has another one: its programs
 /// have numbers and outputs of their own.
 inline constexpr std::string_view own_family = "program";
+
+/// Whether there is nothing to compare: what stands behind `--`, one import, or a suite of one program at one
+/// problem.
+[[nodiscard]] bool is_of_one_program(const FamilyResult& family);
+
+/// Of the largest problem that was traced of a program.
+[[nodiscard]] std::optional<ProgramPicture> picture_of_variant(const FamilyResult& family,
+                                                               const VariantResult& variant,
+                                                               const Evidence& evidence);
 
 /// Of the one program with a trace that stands for its family; nullopt where several are compared, as
 /// variants are.

@@ -71,7 +71,7 @@ double ProcessPicture::most() const {
 }
 
 const CaseResult* only_process(const FamilyResult& family) {
-  if (family.id != own_family || family.variants.size() != 1) return nullptr;
+  if (!is_of_one_program(family)) return nullptr;
   const VariantResult& variant = family.variants.front();
   if (!variant.info.is_program() || variant.cases.size() != 1) return nullptr;
   const CaseResult& result = variant.cases.front();
