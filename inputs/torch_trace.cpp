@@ -93,6 +93,10 @@ struct TorchEvent {
   std::uint32_t device = 0, context = 0, stream = 0;
   std::optional<std::uint32_t> registers{}, shared_memory{};
   std::vector<std::int64_t> grid{}, block{};
+  // Of a collective.
+  std::string element{}, group{}, group_ranks{};
+  std::uint64_t elements_in = 0, elements_out = 0;
+  std::uint32_t group_size = 0;
 };
 
 /// Of an object of the list "deviceProperties".
@@ -102,12 +106,19 @@ struct TorchFile {
   std::string schema{};
   std::int64_t base = 0;  ///< ns since 1970 at which the times begin; 0: the file does not say
   std::vector<trace::Gpu> gpus{};
+  std::optional<std::uint32_t> rank{}, world_size{};
   bool has_events = false;
 };
 
 template <class Integer>
 Integer within(const TorchNumber& number) {
   return std::in_range<Integer>(number.whole) ? static_cast<Integer>(number.whole) : Integer{0};
+}
+
+template <class Integer>
+std::optional<Integer> known(const TorchNumber& number) {
+  if (!std::in_range<Integer>(number.whole)) return std::nullopt;
+  return static_cast<Integer>(number.whole);
 }
 
 /// Hands each event to `take` as it is read: a file has millions, and is no tree in memory.
@@ -179,6 +190,7 @@ class TorchHandler : public nlohmann::json_sax<nlohmann::json> {
   /// Within an event itself: the top object, the list, the event.
   [[nodiscard]] bool is_event() const { return keys_.size() == 3 && in_events(); }
   [[nodiscard]] bool is_device() const { return keys_.size() == 3 && in_list("deviceProperties"); }
+  [[nodiscard]] bool is_distributed() const { return keys_.size() == 2 && in_list("distributedInfo"); }
   [[nodiscard]] bool is_argument(std::size_t depth) const {
     return keys_.size() == depth && in_events() && keys_[2] == "args";
   }
@@ -198,6 +210,9 @@ class TorchHandler : public nlohmann::json_sax<nlohmann::json> {
       if (key == "name") event_.name = text;
     } else if (is_argument(4)) {
       if (keys_.back() == "name") event_.process_name = text;
+      if (keys_.back() == "dtype") event_.element = text;
+      if (keys_.back() == "Process Group Name") event_.group = text;
+      if (keys_.back() == "Process Group Ranks") event_.group_ranks = text;
     } else if (is_device() && keys_.back() == "name") {
       device_name_ = text;
     }
@@ -217,6 +232,9 @@ class TorchHandler : public nlohmann::json_sax<nlohmann::json> {
       if (keys_[3] == "block") event_.block.push_back(number.whole);
     } else if (is_device()) {
       device_[keys_.back()] = number;
+    } else if (is_distributed()) {
+      if (keys_.back() == "rank") file_.rank = known<std::uint32_t>(number);
+      if (keys_.back() == "world_size") file_.world_size = known<std::uint32_t>(number);
     } else if (keys_.size() == 1) {
       if (keys_.back() == "schemaVersion") file_.schema = fmt::format("{}", number.whole);
       if (keys_.back() == "baseTimeNanoseconds") file_.base = std::max<std::int64_t>(number.whole, 0);
@@ -233,6 +251,9 @@ class TorchHandler : public nlohmann::json_sax<nlohmann::json> {
     if (key == "shared memory") event_.shared_memory = within<std::uint32_t>(number);
     if (key == "graph id") event_.graph = within<std::uint64_t>(number);
     if (key == "graph node id") event_.graph_node = within<std::uint64_t>(number);
+    if (key == "In msg nelems") event_.elements_in = within<std::uint64_t>(number);
+    if (key == "Out msg nelems") event_.elements_out = within<std::uint64_t>(number);
+    if (key == "Group size") event_.group_size = within<std::uint32_t>(number);
   }
 
   void add_device() {
@@ -316,6 +337,29 @@ std::pair<std::optional<trace::MemoryKind>, std::optional<trace::MemoryKind>> me
           memory_kind(name.substr(second, std::max(second, close) - second))};
 }
 
+/// Bytes of an element, as PyTorch names its type; 0: not known.
+std::uint64_t element_size(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 16> sizes{
+      std::pair{std::string_view("Float"), std::uint64_t{4}},
+      {"Half", 2},
+      {"BFloat16", 2},
+      {"Double", 8},
+      {"Long", 8},
+      {"Int", 4},
+      {"Short", 2},
+      {"Char", 1},
+      {"Byte", 1},
+      {"Bool", 1},
+      {"ComplexFloat", 8},
+      {"ComplexDouble", 16},
+      {"Float8_e4m3fn", 1},
+      {"Float8_e5m2", 1},
+      {"Float8_e4m3fnuz", 1},
+      {"Float8_e5m2fnuz", 1}};
+  const auto found = std::ranges::find(sizes, name, &std::pair<std::string_view, std::uint64_t>::first);
+  return found == sizes.end() ? 0 : found->second;
+}
+
 trace::SynchronizationKind synchronization_kind(std::string_view name) {
   using trace::SynchronizationKind;
   if (name.starts_with("Stream Wait Event")) return SynchronizationKind::stream_wait_event;
@@ -366,6 +410,7 @@ class TorchRows {
 
   trace::Trace finish(TorchFile file) {
     place_in_processes();
+    name_rank(file);
     begin_at_zero(file.base);
     trace_.product = "PyTorch's profiler";
     trace_.schema_version = std::move(file.schema);
@@ -389,7 +434,21 @@ class TorchRows {
                               .grid = size_of(event.grid),
                               .block = size_of(event.block),
                               .registers_per_thread = event.registers,
-                              .static_shared_memory = event.shared_memory});
+                              .static_shared_memory = event.shared_memory,
+                              .message = message(event)});
+  }
+
+  /// PyTorch gives each group of processes a name; who is in it tells groups apart where processes do not
+  /// agree on names.
+  std::uint32_t message(const TorchEvent& event) {
+    if (event.group.empty() && event.group_size == 0) return 0;
+    constexpr std::uint64_t most = std::uint64_t{1} << 56;
+    const std::uint64_t elements = std::min(std::max(event.elements_in, event.elements_out), most);
+    const std::string group =
+        event.group_ranks.empty() ? event.group : fmt::format("{} {}", event.group, event.group_ranks);
+    return trace_.messages.index({.group = trace_.names.index(group),
+                                  .group_size = event.group_size,
+                                  .bytes = elements * element_size(event.element)});
   }
 
   void add_copy(const TorchEvent& event) {
@@ -453,6 +512,16 @@ class TorchRows {
     for (const auto& [process, name] : names_) {
       if (!name.empty()) trace_.processes.push_back({global(process), name});
     }
+  }
+
+  /// A file is of one process.
+  void name_rank(const TorchFile& file) {
+    if (!file.rank || !first_process_) return;
+    const std::int64_t process = global(*first_process_);
+    auto found = std::ranges::find(trace_.processes, process, &trace::ProcessInfo::id);
+    if (found == trace_.processes.end()) found = trace_.processes.insert(found, {.id = process});
+    found->rank = file.rank;
+    found->world_size = file.world_size;
   }
 
   /// Times are of a clock that began at some moment of its own, or since 1970.

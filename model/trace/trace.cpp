@@ -81,6 +81,7 @@ std::size_t hash_of(const Kernel& kernel) {
     add_known(number);
   add_known(kernel.local_memory_total);
   add_known(kernel.grid_id);
+  add(kernel.message);
   return hash;
 }
 
@@ -146,6 +147,12 @@ PlaceIndex Trace::index_of(const Place& place) {
   return static_cast<PlaceIndex>(places.size() - 1);
 }
 
+std::uint32_t Messages::index(const Message& message) {
+  const auto [entry, is_new] = known_.try_emplace(message, static_cast<std::uint32_t>(all_.size()));
+  if (is_new) all_.push_back(message);
+  return entry->second;
+}
+
 std::string Trace::way(TransferKind kind) const {
   const std::string way = label(transfer_labels, nsys::copy_kinds, static_cast<std::uint8_t>(kind));
   return way.empty() ? "Unknown" : way;
@@ -174,6 +181,11 @@ void add_rows(Trace& to, const Trace& from) {
     kernel.name = renamed(kernel.name);
     kernel.short_name = renamed(kernel.short_name);
     kernel.mangled = renamed(kernel.mangled);
+    if (kernel.message != 0) {
+      Message message = from.messages[kernel.message];
+      message.group = renamed(message.group);
+      kernel.message = to.messages.index(message);
+    }
     to.kernels.push_back(kernel);
   }
   const auto add_calls = [&](std::vector<Call>& all, const std::vector<Call>& calls) {

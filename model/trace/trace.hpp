@@ -117,7 +117,30 @@ struct Kernel {
   std::optional<std::uint32_t> cluster_scheduling_policy{};  ///< as CUclusterSchedulingPolicy
   std::optional<std::uint32_t> max_potential_cluster_size{};
   std::optional<std::uint32_t> max_active_clusters{};
+  std::uint32_t message = 0;  ///< index into Trace::messages, of a kernel that carries one out
   bool operator==(const Kernel&) const = default;
+};
+
+/// What a file tells of a message between GPUs.
+struct Message {
+  NameIndex group = 0;           ///< its communicator; 0: not known, as the next two
+  std::uint32_t group_size = 0;  ///< ranks
+  std::uint64_t bytes = 0;       ///< of AllGather all that arrives, of ReduceScatter all that is sent
+  bool operator==(const Message&) const = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
+  auto operator<=>(const Message&) const = default;
+};
+
+/// Messages, each once. The first one says nothing.
+class Messages {
+ public:
+  /// The index of one, which is added when it is new.
+  std::uint32_t index(const Message& message);
+  [[nodiscard]] const Message& operator[](std::uint32_t index) const { return all_[index]; }
+
+ private:
+  std::vector<Message> all_{Message{}};
+  std::map<Message, std::uint32_t> known_{{Message{}, 0}};
 };
 
 /// What a kernel has to itself, in forty bytes; the rest is kept once for all that share it.
@@ -423,9 +446,11 @@ struct CaseInfo {
 
 /// A process that the trace has something of.
 struct ProcessInfo {
-  std::int64_t id = 0;    ///< global
-  std::string name{};     ///< empty: not known
-  CaseIndex in_case = 0;  ///< that it ran in
+  std::int64_t id = 0;                        ///< global
+  std::string name{};                         ///< empty: not known
+  CaseIndex in_case = 0;                      ///< that it ran in
+  std::optional<std::uint32_t> rank{};        ///< of a distributed program, as the next
+  std::optional<std::uint32_t> world_size{};  ///< how many ranks there are
   bool operator==(const ProcessInfo&) const = default;
 };
 
@@ -510,6 +535,7 @@ struct Trace {
   std::vector<Place> places{Place{}};
   std::vector<CaseInfo> cases{};
   Kernels kernels{};
+  Messages messages{};
   std::vector<Transfer> transfers{};
   std::vector<Call> calls{};
   std::vector<Call> system_calls{};

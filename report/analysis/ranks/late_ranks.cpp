@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/ranks/late_ranks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "model/statistics/median.hpp"
+
+namespace mprof {
+namespace {
+
+using Time = trace::Interval;
+using What = LateCause::What;
+
+/// What is known of the collectives of a rank.
+struct Lateness {
+  std::size_t last = 0;
+  std::size_t waited = 0;  ///< in which anybody was waited for
+  double expected = 0;     ///< times that it would be the last of these by chance
+  double variance = 0;
+  double cost = 0;                          ///< ns in all
+  std::map<std::size_t, double> by_step{};  ///< ns
+};
+
+/// ns: what those who wait for the last of a meeting have nothing else to do in, in the median.
+double exposed_wait(const World& world, const Meeting& meeting, const Arrival& arrival) {
+  std::vector<double> waits;
+  for (std::size_t i = 0; i < meeting.parts.size(); ++i) {
+    if (i == arrival.part) continue;
+    const MeetingPart& part = meeting.parts[i];
+    const RankCollective& one = world.ranks[part.rank].collectives[part.collective];
+    const Time waiting{one.time.start, std::min(world.clocks.own(part.rank, arrival.last), one.time.end)};
+    waits.push_back(waiting.length() > 0 ? static_cast<double>(length_within(one.exposed, waiting)) : 0);
+  }
+  return median(waits);
+}
+
+std::optional<std::size_t> step_with(const World& world, std::size_t rank, std::int64_t time) {
+  for (std::size_t low = 0, high = world.steps; low < high;) {
+    const std::size_t middle = low + (high - low) / 2;
+    const RankStep* step = world.step_of(rank, middle);
+    if (step == nullptr) return std::nullopt;
+    if (time <= step->time.start) {
+      high = middle;
+    } else if (time > step->time.end) {
+      low = middle + 1;
+    } else {
+      return middle;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Lateness> lateness_of(World& world) {
+  std::vector<Lateness> all(world.ranks.size());
+  for (const Meeting& meeting : world.meetings.all) {
+    const Arrival arrival = last_arrival(world, meeting);
+    const double alone = arrival.last - arrival.before;
+    const double cost = std::min(alone, exposed_wait(world, meeting, arrival));
+    const MeetingPart& part = meeting.parts[arrival.part];
+    const auto step =
+        step_with(world, part.rank, world.ranks[part.rank].collectives[part.collective].time.end);
+    if (!step || cost <= world.clocks.resolution()) continue;
+    ++world.waited;
+    world.waiting_cost += cost;
+    const double chance = 1.0 / static_cast<double>(meeting.parts.size());
+    for (const MeetingPart& other : meeting.parts) {
+      Lateness& lateness = all[other.rank];
+      ++lateness.waited;
+      lateness.expected += chance;
+      lateness.variance += chance * (1 - chance);
+    }
+    Lateness& last = all[part.rank];
+    ++last.last;
+    last.cost += cost;
+    last.by_step[*step] += cost;
+  }
+  if (world.steps > 0) world.waiting_cost /= static_cast<double>(world.steps);
+  return all;
+}
+
+/// More often than one time in a thousand by chance, for the most conspicuous of so many ranks.
+bool is_more_than_chance(const Lateness& lateness, std::size_t ranks) {
+  const double deviations = 3.1 + 0.3 * std::log(static_cast<double>(ranks));
+  return static_cast<double>(lateness.last) >
+         lateness.expected + deviations * std::sqrt(lateness.variance) + 1;
+}
+
+/// Pettitt's test: the step from which on values are others than before; nullopt where chance explains it.
+std::optional<std::size_t> step_of_change(const std::vector<double>& values) {
+  constexpr double level = 0.001;
+  constexpr std::size_t fewest = 20;
+  if (values.size() < fewest) return std::nullopt;
+  std::vector<std::pair<double, std::size_t>> sorted;
+  for (std::size_t i = 0; i < values.size(); ++i) sorted.emplace_back(values[i], i);
+  std::ranges::sort(sorted);
+  std::vector<double> ranks(values.size());
+  for (std::size_t i = 0; i < sorted.size();) {
+    std::size_t end = i;
+    while (end < sorted.size() && sorted[end].first == sorted[i].first) ++end;
+    for (std::size_t k = i; k < end; ++k)
+      ranks[sorted[k].second] = (static_cast<double>(i) + static_cast<double>(end - 1)) / 2 + 1;
+    i = end;
+  }
+  const auto n = static_cast<double>(values.size());
+  double sum = 0, largest = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i + 1 < ranks.size(); ++i) {
+    sum += 2 * ranks[i] - (n + 1);
+    if (std::abs(sum) > largest) {
+      largest = std::abs(sum);
+      at = i + 1;
+    }
+  }
+  const double chance = 2 * std::exp(-6 * largest * largest / (n * n * n + n * n));
+  return chance < level ? std::optional(at) : std::nullopt;
+}
+
+/// Only what becomes clearly more is worth a word.
+std::optional<std::size_t> since_of(const World& world, const Lateness& lateness) {
+  std::vector<double> costs(world.steps);
+  for (const auto& [step, cost] : lateness.by_step) costs[step] = cost;
+  const auto at = step_of_change(costs);
+  if (!at) return std::nullopt;
+  const auto middle = costs.begin() + static_cast<std::ptrdiff_t>(*at);
+  const double before = median({costs.data(), *at}), after = median({&*middle, costs.size() - *at});
+  return after > 2 * before ? at : std::nullopt;
+}
+
+// --- Causes
+
+/// The median over the other ranks.
+template <class Value>
+double typical(const World& world, std::size_t but, const Value& value) {
+  std::vector<double> values;
+  for (std::size_t r = 0; r < world.usual.size(); ++r) {
+    if (r != but) values.push_back(static_cast<double>(value(world.usual[r])));
+  }
+  return values.empty() ? 0 : median(values);
+}
+
+struct SlowKernel {
+  std::string_view name{};
+  double factor = 1;
+  double time = 0;  ///< ns, of all its launches
+  double more = 0;  ///< ns, of all its launches
+};
+
+/// Kernels of a rank against the median of the same ones on the others.
+std::vector<SlowKernel> compared_kernels(const World& world, std::size_t rank) {
+  std::map<std::string_view, std::vector<double>> others;
+  for (std::size_t r = 0; r < world.ranks.size(); ++r) {
+    if (r == rank) continue;
+    for (const RankKernel& kernel : world.ranks[r].kernels)
+      others[kernel.name].push_back(static_cast<double>(kernel.median));
+  }
+  std::vector<SlowKernel> compared;
+  for (const RankKernel& kernel : world.ranks[rank].kernels) {
+    const auto found = others.find(kernel.name);
+    if (found == others.end() || kernel.median <= 0) continue;
+    const double usual = median(found->second), own = static_cast<double>(kernel.median);
+    if (usual <= 0) continue;
+    compared.push_back({kernel.name, own / usual, static_cast<double>(kernel.time),
+                        static_cast<double>(kernel.launches) * (own - usual)});
+  }
+  return compared;
+}
+
+/// The factor below which kernels take such a share of the time.
+double factor_at(std::vector<SlowKernel> kernels, double share) {
+  std::ranges::sort(kernels, {}, &SlowKernel::factor);
+  double all = 0, until = 0;
+  for (const SlowKernel& kernel : kernels) all += kernel.time;
+  for (const SlowKernel& kernel : kernels) {
+    until += kernel.time;
+    if (until >= share * all) return kernel.factor;
+  }
+  return 1;
+}
+
+LateCause cause_of_computing(const World& world, std::size_t rank, double more) {
+  LateCause cause{.what = What::unknown, .more = more};
+  const double own = world.usual[rank].launches;
+  const double usual = typical(world, rank, [](const UsualRank& one) { return one.launches; });
+  const std::vector<SlowKernel> kernels = compared_kernels(world, rank);
+  if (!kernels.empty()) {
+    constexpr double low = 0.1, middle = 0.5, noticeable = 1.01;
+    const double least = factor_at(kernels, low), half = factor_at(kernels, middle);
+    if (half > noticeable && least - 1 >= (half - 1) / 2) {
+      cause.what = What::all_kernels;
+      cause.factor = half;
+      return cause;
+    }
+    const SlowKernel& slowest = *std::ranges::max_element(kernels, {}, &SlowKernel::more);
+    const auto steps = static_cast<double>(std::max<std::size_t>(world.ranks[rank].steps.size(), 1));
+    if (2 * slowest.more / steps >= more) {
+      cause.what = What::some_kernel;
+      cause.kernel = slowest.name;
+      cause.factor = slowest.factor;
+      return cause;
+    }
+  }
+  if (usual > 0 && own > usual) {
+    cause.what = What::more_kernels;
+    cause.factor = own / usual;
+  }
+  return cause;
+}
+
+/// What it has more of than the others, if that explains a quarter of what it costs.
+LateCause cause_of(const World& world, const LateRank& late) {
+  constexpr double telling = 0.25;
+  const UsualRank& own = world.usual[late.rank];
+  const auto more = [&](const auto& value) {
+    return static_cast<double>(value(own)) - typical(world, late.rank, value);
+  };
+  std::vector<LateCause> causes{
+      {.what = What::all_kernels, .more = more([](const UsualRank& one) { return one.cell.computing; })},
+      {.what = What::copies, .more = more([](const UsualRank& one) { return one.cell.copying; })}};
+  for (std::size_t part = 0; part < budget_parts; ++part)
+    causes.push_back({.what = What::idle,
+                      .more = more([part](const UsualRank& one) { return one.idle.at(part); }),
+                      .part = static_cast<BudgetPart>(part)});
+  const LateCause& most = *std::ranges::max_element(causes, {}, &LateCause::more);
+  if (most.more < telling * late.cost) return {};
+  return most.what == What::all_kernels ? cause_of_computing(world, late.rank, most.more) : most;
+}
+
+}  // namespace
+
+void find_late_ranks(World& world) {
+  constexpr double least_share = 0.005;
+  const std::vector<Lateness> all = lateness_of(world);
+  if (world.steps == 0) return;
+  const auto steps = static_cast<double>(world.steps);
+  for (std::uint32_t r = 0; r < all.size(); ++r) {
+    const Lateness& lateness = all[r];
+    LateRank late{.rank = r, .last = lateness.last, .of = lateness.waited, .cost = lateness.cost / steps};
+    if (late.cost < least_share * world.step || !is_more_than_chance(lateness, world.ranks.size())) continue;
+    late.since = since_of(world, lateness);
+    late.cause = cause_of(world, late);
+    world.late.push_back(std::move(late));
+  }
+  std::ranges::stable_sort(world.late, std::ranges::greater{}, &LateRank::cost);
+}
+
+}  // namespace mprof

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "report/analysis/ranks/meetings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "model/statistics/median.hpp"
+
+namespace mprof {
+namespace {
+
+/// The collectives of one group on one rank, in their order.
+struct Sequence {
+  std::uint32_t rank = 0;
+  std::vector<std::uint32_t> collectives{};
+  std::vector<double> ends{};  ///< ns
+};
+
+/// A group as it is put together: the sequence that others are held against, and theirs with their shifts.
+struct Gathering {
+  std::string name{};
+  std::uint32_t size = 0;
+  std::vector<Sequence> sequences{};
+  /// The first collective of sequence i is number shifts[i] of the first sequence.
+  std::vector<std::ptrdiff_t> shifts{};
+};
+
+/// How well a sequence fits to another one from some place on.
+struct Fit {
+  std::ptrdiff_t shift = 0;
+  double alike = 0;     ///< share of the overlap with the same kind and size
+  double distance = 0;  ///< ns, of their ends
+  double drift = 0;     ///< of their clocks, were they done at the same moments
+};
+
+class Matcher {
+ public:
+  explicit Matcher(std::span<const RankSummary> ranks) : ranks_(ranks) {}
+
+  Meetings match() {
+    for (auto& [key, sequences] : sequences_by_group()) gather(key.first, std::move(sequences));
+    for (Gathering& gathering : gatherings_) add_meetings(gathering);
+    return std::move(meetings_);
+  }
+
+ private:
+  using GroupKey = std::pair<std::string, std::size_t>;  // its name; of those without one, which
+
+  [[nodiscard]] const RankCollective& collective(const Sequence& sequence, std::size_t at) const {
+    return ranks_[sequence.rank].collectives[sequence.collectives[at]];
+  }
+
+  std::map<GroupKey, std::vector<Sequence>> sequences_by_group() const {
+    std::map<GroupKey, std::vector<Sequence>> by_group;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      const RankSummary& rank = ranks_[r];
+      std::vector<Sequence> own(rank.groups.size(), Sequence{.rank = r});
+      for (std::uint32_t c = 0; c < rank.collectives.size(); ++c) {
+        Sequence& sequence = own.at(rank.collectives[c].group);
+        sequence.collectives.push_back(c);
+        sequence.ends.push_back(static_cast<double>(rank.collectives[c].time.end));
+      }
+      std::size_t unnamed = 0;
+      for (std::size_t g = 0; g < own.size(); ++g) {
+        const std::string& name = rank.groups[g];
+        if (!own[g].collectives.empty())
+          by_group[{name, name.empty() ? unnamed++ : 0}].push_back(std::move(own[g]));
+      }
+    }
+    return by_group;
+  }
+
+  void gather(const std::string& name, std::vector<Sequence> sequences) {
+    // The longest one first: all others lie within it, but for their ends.
+    std::ranges::stable_sort(sequences, std::ranges::greater{},
+                             [](const Sequence& one) { return one.collectives.size(); });
+    const std::size_t first = gatherings_.size();
+    for (Sequence& sequence : sequences) {
+      std::optional<Fit> fit;
+      std::size_t into = first;
+      for (; into < gatherings_.size(); ++into) {
+        fit = fit_of(gatherings_[into].sequences.front(), sequence);
+        if (fit && (!name.empty() || lie_together(gatherings_[into].sequences.front(), *fit))) break;
+        fit.reset();
+      }
+      if (!fit) gatherings_.push_back({.name = name});
+      Gathering& gathering = gatherings_[into];
+      gathering.shifts.push_back(fit ? fit->shift : 0);
+      gathering.size = std::max(gathering.size, collective(sequence, 0).group_size);
+      gathering.sequences.push_back(std::move(sequence));
+    }
+  }
+
+  /// Whether two ranks are done at the same moments, as far as their clocks allow.
+  [[nodiscard]] static bool lie_together(const Sequence& longest, const Fit& fit) {
+    constexpr double near = 0.1, largest_drift = 1e-3;
+    if (std::abs(fit.drift) > largest_drift) return false;
+    std::vector<double> gaps;
+    for (std::size_t i = 1; i < longest.ends.size(); ++i)
+      gaps.push_back(longest.ends[i] - longest.ends[i - 1]);
+    return gaps.empty() || fit.distance <= near * median(gaps);
+  }
+
+  [[nodiscard]] std::optional<Fit> fit_of(const Sequence& longest, const Sequence& other) const {
+    constexpr double alike = 0.95;
+    constexpr std::ptrdiff_t farthest = 64;
+    std::optional<Fit> best = fit_at(longest, other, 0);
+    const bool is_plain = longest.collectives.size() == other.collectives.size() && best->alike >= alike &&
+                          lie_together(longest, *best);
+    if (is_plain) return best;
+    if (best->alike < alike) best.reset();
+    const auto lacking = static_cast<std::ptrdiff_t>(longest.collectives.size() - other.collectives.size());
+    for (std::ptrdiff_t shift = -farthest; shift <= lacking + farthest; ++shift) {
+      const std::optional<Fit> fit = fit_at(longest, other, shift);
+      // No other count than the plain one, unless it fits much better.
+      const double than = best && best->shift == 0 ? best->distance / 2 : best ? best->distance : 0;
+      if (fit && fit->alike >= alike && (!best || fit->distance < than)) best = fit;
+    }
+    return best;
+  }
+
+  /// nullopt where too little of them overlaps.
+  [[nodiscard]] std::optional<Fit> fit_at(const Sequence& longest, const Sequence& other,
+                                          std::ptrdiff_t shift) const {
+    std::vector<double> own, theirs;
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < other.collectives.size(); ++i) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) + shift;
+      if (at < 0 || at >= static_cast<std::ptrdiff_t>(longest.collectives.size())) continue;
+      const auto place = static_cast<std::size_t>(at);
+      const RankCollective &a = collective(longest, place), &b = collective(other, i);
+      same += a.kind == b.kind && a.bytes == b.bytes ? 1 : 0;
+      own.push_back(other.ends[i]);
+      theirs.push_back(longest.ends[place]);
+    }
+    if (own.empty() || (shift != 0 && 2 * own.size() < other.collectives.size())) return std::nullopt;
+    const ClockLine line = fit_clocks(own, theirs);
+    return Fit{shift, static_cast<double>(same) / static_cast<double>(own.size()),
+               distance_from(line, own, theirs), line.drift};
+  }
+
+  void add_meetings(Gathering& gathering) {
+    std::map<std::ptrdiff_t, Meeting> meetings;
+    for (std::size_t s = 0; s < gathering.sequences.size(); ++s) {
+      const Sequence& sequence = gathering.sequences[s];
+      for (std::size_t i = 0; i < sequence.collectives.size(); ++i) {
+        const RankCollective& one = collective(sequence, i);
+        Meeting& meeting = meetings[static_cast<std::ptrdiff_t>(i) + gathering.shifts[s]];
+        meeting.kind = one.kind;
+        meeting.bytes = std::max(meeting.bytes, one.bytes);
+        meeting.parts.push_back({sequence.rank, sequence.collectives[i]});
+      }
+    }
+    RankGroup group{.name = gathering.name, .size = gathering.size};
+    for (const Sequence& sequence : gathering.sequences) group.ranks.push_back(sequence.rank);
+    std::ranges::sort(group.ranks);
+    group.size = std::max(group.size, static_cast<std::uint32_t>(group.ranks.size()));
+    const auto number = static_cast<std::uint32_t>(meetings_.groups.size());
+    meetings_.groups.push_back(std::move(group));
+    for (auto& [place, meeting] : meetings) {
+      if (meeting.parts.size() < 2) {
+        ++meetings_.single;
+        continue;
+      }
+      std::ranges::sort(meeting.parts, {}, &MeetingPart::rank);
+      meeting.group = number;
+      meetings_.all.push_back(std::move(meeting));
+    }
+  }
+
+  std::span<const RankSummary> ranks_;
+  std::vector<Gathering> gatherings_;
+  Meetings meetings_;
+};
+
+}  // namespace
+
+Meetings meetings_of(std::span<const RankSummary> ranks) {
+  return Matcher(ranks).match();
+}
+
+ClockLine fit_clocks(std::span<const double> own, std::span<const double> other) {
+  constexpr std::size_t fewest = 20;
+  ClockLine line;
+  std::vector<double> values;
+  const std::size_t half = own.size() / 2;
+  if (own.size() >= fewest) {
+    for (std::size_t i = 0; i + half < own.size(); ++i) {
+      const double time = own[i + half] - own[i];
+      if (time > 0) values.push_back((other[i + half] - other[i]) / time - 1);
+    }
+    if (!values.empty()) line.drift = median(values);
+  }
+  values.clear();
+  for (std::size_t i = 0; i < own.size(); ++i) values.push_back(other[i] - own[i] - line.drift * own[i]);
+  line.offset = median(values);
+  return line;
+}
+
+double distance_from(const ClockLine& line, std::span<const double> own, std::span<const double> other) {
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < own.size(); ++i) distances.push_back(std::abs(other[i] - line(own[i])));
+  return median(distances);
+}
+
+}  // namespace mprof

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/analysis/ranks/world.hpp"
+#include "tests/report/fabricated_world.hpp"
+
+namespace mprof {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Ge;
+using testing::Le;
+
+constexpr double ms = 1e6;  // ns
+
+/// Each rank by a clock of its own.
+std::vector<RankSummary> summaries_of(const std::vector<trace::Trace>& traces) {
+  std::vector<RankSummary> ranks;
+  for (const trace::Trace& trace : traces) {
+    ranks.push_back(summary_of_rank(trace, 0, trace.cases.front().process));
+    ranks.back().name = fmt::format("rank{}.sqlite", ranks.size() - 1);
+    ranks.back().clock = ranks.back().name;
+  }
+  sort_ranks(ranks);
+  return ranks;
+}
+
+template <class T>
+testing::AssertionResult is_near(T value, double expected, double share) {
+  if (std::abs(static_cast<double>(value) - expected) <= share * std::abs(expected))
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << value << " is not within " << share << " of " << expected;
+}
+
+TEST(Ranks, ASummaryKeepsWhatARankDoesInEachStep) {
+  const auto ranks = summaries_of(fabricate({.ranks = 2, .steps = 10, .jitter = 0}));
+  const RankSummary& rank = ranks.front();
+  EXPECT_EQ(rank.rank, 0U);
+  EXPECT_EQ(rank.world_size, 2U);
+  EXPECT_EQ(rank.step, "step #");
+  ASSERT_EQ(rank.steps.size(), 10U);
+  const RankStep& step = rank.steps.at(5);
+  EXPECT_TRUE(is_near(step.of(RankActivity::computing), 14 * ms, 1e-6));
+  EXPECT_TRUE(is_near(step.of(RankActivity::communicating), 0.5 * ms, 1e-6));
+  EXPECT_TRUE(is_near(step.communication, 2 * ms, 1e-6));
+  EXPECT_EQ(step.of(RankActivity::idle), 0);
+  EXPECT_EQ(step.launches, 7U);
+  EXPECT_EQ(rank.collectives.size(), 40U);
+  EXPECT_EQ(rank.collectives.front().bytes, 25'000'000U);
+}
+
+TEST(Ranks, ThePartsOfEachStepAddUp) {
+  const auto ranks = summaries_of(fabricate({.ranks = 4, .steps = 12, .jitter = 0.05}));
+  for (const RankSummary& rank : ranks) {
+    for (const RankStep& step : rank.steps) {
+      EXPECT_EQ(std::accumulate(step.parts.begin(), step.parts.end(), std::int64_t{0}), step.time.length());
+      EXPECT_EQ(std::accumulate(step.idle.begin(), step.idle.end(), std::int64_t{0}),
+                step.of(RankActivity::idle));
+    }
+  }
+}
+
+TEST(Ranks, ClocksAreLaidOnEachOtherWithTheirDrift) {
+  FabricatedWorld fabricated{.ranks = 8, .steps = 60};
+  fabricated.nature = [](std::size_t rank) {
+    return RankNature{.clock_offset = 3.5 * static_cast<double>(rank * rank),
+                      .clock_drift = 20e-6 * static_cast<double>(rank)};
+  };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  EXPECT_EQ(world.clocks.size(), 8U);
+  EXPECT_LT(world.clocks.rare_distance(), 1000);
+  EXPECT_TRUE(is_near(world.clocks.largest_drift(), 140e-6, 0.02));
+  // A moment of rank 5 by its own clock, and by the common one of rank 0.
+  const double own = 1e9 * (0.3 * (1 + 100e-6) + 3.5 * 25);
+  EXPECT_NEAR(world.clocks.common(5, std::llround(own)), 0.3e9, 2000);
+}
+
+TEST(Ranks, ExposedCommunicationIsWaitingAndTransfer) {
+  FabricatedWorld fabricated{.ranks = 4, .steps = 30, .jitter = 0};
+  fabricated.nature = [](std::size_t rank) { return RankNature{.slower = rank == 2 ? 1.1 : 1.0}; };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.steps, 30U);
+  // Forward and backward take 13 ms, and 1.3 ms more on rank 2; then 0.5 ms are transferred.
+  const RankCell& other = world.cell(0, 10);
+  EXPECT_TRUE(is_near(other.exposed, 1.8 * ms, 0.06));
+  EXPECT_TRUE(is_near(other.exposed - other.waiting, 0.5 * ms, 0.02));
+  const RankCell& late = world.cell(2, 10);
+  EXPECT_TRUE(is_near(late.exposed, 0.5 * ms, 0.02));
+  EXPECT_LT(late.waiting, 0.01 * ms);
+}
+
+TEST(Ranks, ASlowerGpuIsNamedWithItsFactor) {
+  FabricatedWorld fabricated;
+  fabricated.nature = [](std::size_t rank) {
+    return RankNature{.slower = rank == 5 ? 1.12 : 1.0, .clock_offset = 0.01 * static_cast<double>(rank)};
+  };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.late.size(), 1U);
+  const LateRank& late = world.late.front();
+  EXPECT_EQ(world.label(late.rank), "5");
+  EXPECT_GT(late.last, late.of * 9 / 10);
+  // 13 ms by 12 %, less what jitter lets the others wait for anyway.
+  EXPECT_TRUE(is_near(late.cost, 1.56 * ms, 0.1));
+  EXPECT_EQ(late.cause.what, LateCause::What::all_kernels);
+  EXPECT_TRUE(is_near(late.cause.factor, 1.12, 0.01));
+  EXPECT_FALSE(late.since.has_value());
+}
+
+TEST(Ranks, AKernelThatTakesLongerOnOneRankIsNamed) {
+  FabricatedWorld fabricated;
+  fabricated.nature = [](std::size_t rank) { return RankNature{.slower_attention = rank == 1 ? 2.0 : 1.0}; };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.late.size(), 1U);
+  EXPECT_EQ(world.label(world.late.front().rank), "1");
+  EXPECT_EQ(world.late.front().cause.what, LateCause::What::some_kernel);
+  EXPECT_EQ(world.late.front().cause.kernel, "attention(float*)");
+  EXPECT_TRUE(is_near(world.late.front().cause.factor, 2, 0.02));
+}
+
+TEST(Ranks, ARankWhoseHostIsSlowIsNamedWithTheStepSinceWhichItIs) {
+  FabricatedWorld fabricated{.steps = 80};
+  fabricated.nature = [](std::size_t rank) {
+    return RankNature{.host_delay = rank == 3 ? 1e-3 : 0, .since = 30};
+  };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.late.size(), 1U);
+  const LateRank& late = world.late.front();
+  EXPECT_EQ(world.label(late.rank), "3");
+  EXPECT_EQ(late.cause.what, LateCause::What::idle);
+  EXPECT_EQ(late.cause.part, BudgetPart::idle_host);
+  ASSERT_TRUE(late.since.has_value());
+  EXPECT_THAT(*late.since, AllOf(Ge(28U), Le(32U)));
+}
+
+TEST(Ranks, JitterAloneMakesNoRankLate) {
+  for (const std::size_t count : {2, 8, 64}) {
+    const auto ranks = summaries_of(fabricate({.ranks = count, .steps = 60, .jitter = 0.02}));
+    const World world = world_of(ranks);
+    EXPECT_TRUE(world.late.empty()) << count;
+    EXPECT_GT(world.waiting_cost, 0) << count;
+  }
+}
+
+TEST(Ranks, ATraceThatBeganLaterIsMatchedByWhatItHas) {
+  FabricatedWorld fabricated{.ranks = 4, .steps = 40, .jitter = 0.01};
+  fabricated.nature = [](std::size_t rank) {
+    return RankNature{.clock_offset = 2.0 * static_cast<double>(rank), .skipped = rank == 2 ? 5U : 0U};
+  };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  EXPECT_EQ(world.steps, 35U);
+  EXPECT_LT(world.clocks.rare_distance(), 1000);
+  EXPECT_EQ(world.first.at(2), 0);
+  EXPECT_EQ(world.first.at(0), 5);
+}
+
+TEST(Ranks, TwoGroupsAtOnceAreTwoGroupsByNameAndByTime) {
+  for (const bool named : {true, false}) {
+    FabricatedWorld fabricated{.ranks = 8, .steps = 30, .jitter = 0.02, .groups = 2, .named_groups = named};
+    fabricated.nature = [](std::size_t rank) {
+      return RankNature{.slower = rank >= 4 ? 1.3 : 1.0, .clock_offset = 0.5 * static_cast<double>(rank)};
+    };
+    const auto ranks = summaries_of(fabricate(fabricated));
+    const World world = world_of(ranks);
+    ASSERT_EQ(world.meetings.groups.size(), 2U) << named;
+    EXPECT_THAT(world.meetings.groups.at(0).ranks, ElementsAre(0, 1, 2, 3)) << named;
+    EXPECT_THAT(world.meetings.groups.at(1).ranks, ElementsAre(4, 5, 6, 7)) << named;
+    EXPECT_TRUE(world.late.empty()) << named;
+  }
+}
+
+TEST(Ranks, ALostTraceIsCounted) {
+  auto traces = fabricate({.ranks = 4, .steps = 12});
+  traces.erase(traces.begin() + 1);
+  const auto ranks = summaries_of(traces);
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.meetings.groups.size(), 1U);
+  EXPECT_EQ(world.meetings.groups.front().size, 4U);
+  EXPECT_EQ(world.meetings.groups.front().ranks.size(), 3U);
+}
+
+TEST(Ranks, TheBusBandwidthCountsWhatEachLinkCarries) {
+  const auto ranks = summaries_of(fabricate({.ranks = 4, .steps = 12}));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.rates.size(), 1U);
+  // 25 MB, of which each link of a ring of four carries 2 * 3/4, in 0.5 ms.
+  EXPECT_TRUE(is_near(world.rates.front().rate.value(), 75e9, 0.02));
+  EXPECT_EQ(world.rates.front().count, 48U);
+}
+
+TEST(Ranks, TheCriticalPathFollowsTheLateRank) {
+  FabricatedWorld fabricated{.ranks = 4, .steps = 30, .jitter = 0};
+  fabricated.nature = [](std::size_t rank) { return RankNature{.slower = rank == 2 ? 1.2 : 1.0}; };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  // Of 17.3 ms rank 2 computes 16.8, of which 1.2 are the optimizer that ends the step, and 0.5 are
+  // transferred.
+  EXPECT_TRUE(is_near(world.path.by_rank.at(2), 16.8 / 17.3, 0.01));
+  EXPECT_TRUE(
+      is_near(world.path.parts.at(static_cast<std::size_t>(RankActivity::communicating)), 0.5 / 17.3, 0.02));
+}
+
+TEST(Ranks, FiveHundredRanksAreToldApart) {
+  FabricatedWorld fabricated{.ranks = 512, .steps = 40};
+  fabricated.nature = [](std::size_t rank) {
+    return RankNature{.slower = rank == 300 ? 1.1 : 1.0,
+                      .clock_offset = 1e-3 * static_cast<double>(rank),
+                      .clock_drift = 1e-8 * static_cast<double>(rank)};
+  };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.late.size(), 1U);
+  EXPECT_EQ(world.label(world.late.front().rank), "300");
+  EXPECT_EQ(world.late.front().cause.what, LateCause::What::all_kernels);
+}
+
+}  // namespace
+}  // namespace mprof
