@@ -30,11 +30,11 @@ namespace mprof::cli {
 namespace {
 
 std::vector<Verb> all_verbs() {
-  std::vector<Verb> verbs{run_verb(),     submit_verb(),  status_verb(), merge_verb(),  sanitize_verb(),
-                          report_verb(),  compare_verb(), ab_verb(),     judge_verb(),  tune_verb(),
-                          history_verb(), fleet_verb(),   stats_verb(),  export_verb(), import_verb(),
-                          list_verb(),    new_verb(),     watch_verb(),  doctor_verb(), mcp_verb(),
-                          answer_verb(),  worker_verb()};
+  std::vector<Verb> verbs{run_verb(),     submit_verb(),  status_verb(), merge_verb(), sanitize_verb(),
+                          report_verb(),  compare_verb(), ab_verb(),     judge_verb(), tune_verb(),
+                          history_verb(), fleet_verb(),   ranks_verb(),  stats_verb(), export_verb(),
+                          import_verb(),  list_verb(),    new_verb(),    watch_verb(), doctor_verb(),
+                          mcp_verb(),     answer_verb(),  worker_verb()};
   name_examples(verbs, Registry::instance());
   return verbs;
 }

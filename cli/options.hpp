@@ -129,6 +129,7 @@ class Arguments {
 [[nodiscard]] Verb tune_verb();
 [[nodiscard]] Verb history_verb();
 [[nodiscard]] Verb fleet_verb();
+[[nodiscard]] Verb ranks_verb();
 [[nodiscard]] Verb stats_verb();
 [[nodiscard]] Verb export_verb();
 [[nodiscard]] Verb import_verb();

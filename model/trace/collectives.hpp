@@ -32,11 +32,11 @@ enum class CollectiveKind : std::uint8_t {
   return kind == all_reduce || kind == all_gather || kind == reduce_scatter || kind == all_to_all;
 }
 
-/// Bytes on each link of a ring over bytes of the message, in a group of so many ranks: what "bus bandwidth"
-/// counts, so that it can be held against a link's own (NVIDIA, nccl-tests, doc/PERFORMANCE.md).
+/// Bytes on each link of a ring over bytes of the message, in a group of so many ranks. The "bus bandwidth"
+/// counts them, so that it can be compared with a link's own (NVIDIA, nccl-tests, doc/PERFORMANCE.md).
 [[nodiscard]] double bus_factor(CollectiveKind kind, std::uint32_t ranks);
 
-/// nullopt of a kernel that is none of NCCL's. `name` may be mangled or not.
+/// nullopt of a kernel that is not one of NCCL's. `name` may be mangled or not.
 [[nodiscard]] std::optional<CollectiveKind> collective_kind(std::string_view name);
 
 /// One rank's part of such an operation.

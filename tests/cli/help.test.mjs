@@ -11,7 +11,7 @@ const sections = {
   Start: ["run", "sanitize", "report", "list", "new", "doctor", "mcp"],
   Compare: ["compare", "ab", "judge", "tune", "history", "watch"],
   Data: ["stats", "export", "import"],
-  Cluster: ["submit", "status", "merge", "fleet"],
+  Cluster: ["submit", "status", "merge", "fleet", "ranks"],
 };
 const verbs = Object.values(sections).flat();
 const fits = (text) => text.split("\n").forEach((line) => assert.ok([...line].length <= 80, line));

@@ -44,6 +44,7 @@ const reading = ({ path, out }) => ({
   "compare as B": ["compare", other, path, "--allow-different-machines"],
   history: ["history", path, other],
   fleet: ["fleet", path, other],
+  ranks: ["ranks", path],
   status: ["status", path],
   merge: ["merge", path, different, "--out", out],
   import: ["import", "--nsys", join(path, "trace.sqlite"), "--out", out],

@@ -24,6 +24,7 @@ const commands = {
   tune: [["elementwise/cpu_threads", ...one, "--quick", "--budget", "1", "--sampling-time", "0.05", "--out", "tune"], 0, 3],
   history: [[golden("run_a"), golden("run_b")], 0],
   fleet: [[golden("run_a"), golden("run_b")], 0, 1, 2, 4],
+  ranks: [[golden("run_a")], 2, 4],
   stats: [[join(source, "results", "suite")], 0],
   export: [[golden("run_a"), "--format", "csv", "--out", "exported"], 0],
   import: [["--nsys", "none.sqlite"], 2],

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { test } from "node:test";
 import Ajv from "ajv/dist/2020.js";
+import { fabricate_ranks } from "../support/fabricated_ranks.mjs";
 import { mprof, source, temporary } from "./support.mjs";
 
 const folder = join(source, "docs", "formats", "schemas");
@@ -63,6 +64,8 @@ test("what reads a record or the machine", (t) => {
   answer("history", ["history", golden("run_a"), golden("run_b"), "--json"]);
   const { document: fleet } = answer("fleet", ["fleet", ...fleet_of(root), "--json"], [0, 1]);
   assert.equal(fleet.models[0].machines.length, 6);
+  const { document: ranks } = answer("ranks", ["ranks", fabricate_ranks(join(root, "ranks"), {}), "--json"]);
+  assert.equal(ranks.ranks.length, 4);
   answer("status", ["status", result("solver"), "--json"]);
   const { document } = answer("export", ["export", result("sweep"), "--json", "--out", join(root, "tables")]);
   assert.ok(document.written.length > 3 && document.left_out.length > 0 && document.no_trace);

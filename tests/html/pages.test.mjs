@@ -109,6 +109,24 @@ describe('fleet', () => {
   }
 });
 
+describe('ranks', () => {
+  for (const [size, viewport, colorScheme] of [['phone', phone, 'dark'], ['desk', desk, 'light'], ['desk', desk, 'dark']]) {
+    test(`fits a ${size} in ${colorScheme}, and draws its map and its slowest step`, () => with_page('ranks.html', { viewport, colorScheme }, async page => {
+      assert.ok(await overflow(page) <= 0);
+      await page.evaluate(() => window.mprof_draw_all());
+      const [map, ...others] = await charts(page);
+      assert.equal(others.length, 0);
+      assert.equal(map.kind, 'rank_map');
+      assert.ok(map.width > 0 && map.width <= viewport.width && map.texts >= 2 && map.marks >= map.points && !map.paged);
+      assert.equal(map.rows, 24);
+      assert.match(await page.locator('main').innerText(), /Rank 5 is late/);
+      assert.ok(await page.locator('svg.ranks-step path.arrow').count() >= 4);
+      assert.equal(await page.locator('#ranks tbody tr').count(), 24);
+      assert.deepEqual(await serious_findings(page), []);
+    }));
+  }
+});
+
 describe('history', () => {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`fits a ${size}`, () => with_page('history.html', { viewport }, async page => {

@@ -13,8 +13,10 @@
 #include "report/page/comparison_page.hpp"
 #include "report/page/fleet_page.hpp"
 #include "report/page/history_page.hpp"
+#include "report/page/ranks_page.hpp"
 #include "report/page/report.hpp"
 #include "system/files.hpp"
+#include "tests/report/fabricated_world.hpp"
 #include "tests/report/history_runs.hpp"
 #include "tests/report/sample_runs.hpp"
 
@@ -66,6 +68,21 @@ std::vector<mprof::FleetMember> sample_members() {
 }
 
 /// `members` must outlive it.
+/// A training of 24 ranks, one of which is late from the tenth step on.
+std::string ranks_html() {
+  mprof::FabricatedWorld fabricated{.ranks = 24, .steps = 40, .jitter = 0.01};
+  fabricated.nature = [](std::size_t rank) {
+    return mprof::RankNature{.slower = rank == 5 ? 1.15 : 1.0, .since = 10};
+  };
+  std::vector<mprof::RankSummary> ranks;
+  for (const mprof::trace::Trace& trace : mprof::fabricate(fabricated)) {
+    ranks.push_back(mprof::summary_of_rank(trace, 0, trace.cases.front().process));
+    ranks.back().name = ranks.back().clock = fmt::format("rank{}.sqlite", ranks.size() - 1);
+  }
+  mprof::sort_ranks(ranks);
+  return mprof::render_ranks(mprof::world_of(ranks));
+}
+
 mprof::Fleet sample_fleet(const std::vector<mprof::FleetMember>& members) {
   mprof::Fleet fleet = mprof::judge_fleet(members);
   const auto slower = [](std::size_t run) { return run < 4 ? 1e-3 : 1.2e-3; };
@@ -122,6 +139,7 @@ int main(int argc, char** argv) try {
   }
   const std::vector<FleetMember> members = sample_members();
   write_file(out / "fleet.html", render_fleet(sample_fleet(members)));
+  write_file(out / "ranks.html", ranks_html());
   const History history = sample_history();
   for (const char* format : {"text", "md", "html", "json"})
     write_history(history, format, {.width = 80, .templates = {}}, out / ("history." + std::string(format)));

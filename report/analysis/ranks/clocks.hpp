@@ -15,7 +15,7 @@ namespace mprof {
 
 /// Each clock is laid on a common one by the moments at which collectives end that all their ranks finish
 /// together (ends_together()), with a constant offset and a constant drift. What clocks say of the date is
-/// not looked at. The common clock is that of the rank with the lowest number.
+/// not looked at. The common clock is the clock of the rank with the lowest number.
 class RankClocks {
  public:
   RankClocks(std::span<const RankSummary> ranks, const Meetings& meetings);

@@ -2,6 +2,7 @@
 #include "report/analysis/ranks/rank_summary.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -228,6 +229,12 @@ std::int64_t length_within(const std::vector<Time>& intervals, const Time& part)
   for (; one != intervals.end() && one->start < part.end; ++one)
     length += std::min(one->end, part.end) - std::max(one->start, part.start);
   return length;
+}
+
+void sort_ranks(std::vector<RankSummary>& ranks) {
+  constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
+  std::ranges::stable_sort(ranks, {}, &RankSummary::name);
+  std::ranges::stable_sort(ranks, {}, [&](const RankSummary& one) { return one.rank.value_or(unknown); });
 }
 
 RankSummary summary_of_rank(const trace::Trace& trace, trace::CaseIndex index, std::int64_t process) {

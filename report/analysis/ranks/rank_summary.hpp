@@ -82,6 +82,9 @@ struct RankSummary {
   [[nodiscard]] std::int64_t total() const;
 };
 
+/// By the numbers of ranks, then by their names.
+void sort_ranks(std::vector<RankSummary>& ranks);
+
 /// Of one process of a case. Collectives before the first step and after the last one are left out.
 [[nodiscard]] RankSummary summary_of_rank(const trace::Trace& trace, trace::CaseIndex index,
                                           std::int64_t process);

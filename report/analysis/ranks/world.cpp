@@ -250,12 +250,6 @@ std::string World::label(std::size_t rank) const {
   return summary.rank ? std::to_string(*summary.rank) : summary.name;
 }
 
-void sort_ranks(std::vector<RankSummary>& ranks) {
-  constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
-  std::ranges::stable_sort(ranks, {}, &RankSummary::name);
-  std::ranges::stable_sort(ranks, {}, [&](const RankSummary& one) { return one.rank.value_or(unknown); });
-}
-
 Arrival last_arrival(const World& world, const Meeting& meeting) {
   constexpr double never = -std::numeric_limits<double>::infinity();
   Arrival arrival{never, never, 0};

@@ -110,10 +110,6 @@ struct World {
   [[nodiscard]] std::string label(std::size_t rank) const;
 };
 
-/// By the numbers of ranks, then by their names; those without a number get their place as one where no rank
-/// has any. Of several with one number all are kept.
-void sort_ranks(std::vector<RankSummary>& ranks);
-
 /// `ranks` must be sorted and outlive the world.
 [[nodiscard]] World world_of(std::span<const RankSummary> ranks);
 

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: MIT
+#include "report/materials/rank_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "inputs/torch_trace.hpp"
+#include "model/json_archive.hpp"
+#include "model/trace/nsys_schema.hpp"
+#include "model/trace/program.hpp"
+#include "model/trace/reader.hpp"
+#include "system/error.hpp"
+#include "system/files.hpp"
+
+namespace mprof {
+
+// --- The file of a summary: columns, since there are many rows of few numbers.
+
+namespace {
+
+using Numbers = std::vector<std::uint64_t>;
+
+struct StepColumns {
+  Numbers end{}, computing{}, communicating{}, copying{}, communication{}, launches{};
+  std::vector<Numbers> idle{};  ///< by cause
+};
+
+struct CollectiveColumns {
+  Numbers kind{}, group{}, group_size{}, bytes{}, start{}, end{};
+  std::vector<Numbers> exposed{};  ///< of each: starts and ends in turns
+};
+
+struct StretchColumns {
+  Numbers what{}, end{};
+};
+
+struct KernelColumns {
+  std::vector<std::string> name{};
+  Numbers launches{}, time{}, median{};
+};
+
+struct RankFile {
+  std::string schema{};
+  std::string name{}, clock{}, host{}, gpu{}, step{};
+  std::optional<std::uint32_t> rank{}, world_size{}, device{};
+  std::uint64_t epoch = 0, first_step = 0;
+  std::uint64_t start = 0;  ///< ns after the epoch at which the first step begins
+  std::vector<std::string> groups{};
+  StepColumns steps{};
+  CollectiveColumns collectives{};
+  StretchColumns stretches{};
+  KernelColumns kernels{};
+};
+
+template <class Archive, Fields<StepColumns> S>
+void fields(Archive& a, S& s) {
+  a.field("end", s.end);
+  a.field("computing", s.computing);
+  a.field("communicating", s.communicating);
+  a.field("copying", s.copying);
+  a.field("communication", s.communication);
+  a.field("launches", s.launches);
+  a.field("idle", s.idle);
+}
+
+template <class Archive, Fields<CollectiveColumns> S>
+void fields(Archive& a, S& s) {
+  a.field("kind", s.kind);
+  a.field("group", s.group);
+  a.field("group_size", s.group_size);
+  a.field("bytes", s.bytes);
+  a.field("start", s.start);
+  a.field("end", s.end);
+  a.field("exposed", s.exposed);
+}
+
+template <class Archive, Fields<StretchColumns> S>
+void fields(Archive& a, S& s) {
+  a.field("what", s.what);
+  a.field("end", s.end);
+}
+
+template <class Archive, Fields<KernelColumns> S>
+void fields(Archive& a, S& s) {
+  a.field("name", s.name);
+  a.field("launches", s.launches);
+  a.field("time", s.time);
+  a.field("median", s.median);
+}
+
+template <class Archive, Fields<RankFile> S>
+void fields(Archive& a, S& s) {
+  a.field("schema", s.schema);
+  a.field("name", s.name);
+  a.field("clock", s.clock);
+  a.optional_field("rank", s.rank);
+  a.optional_field("world_size", s.world_size);
+  a.optional_field("host", s.host);
+  a.optional_field("gpu", s.gpu);
+  a.optional_field("device", s.device);
+  a.optional_field("epoch", s.epoch);
+  a.optional_field("step", s.step);
+  a.optional_field("first_step", s.first_step);
+  a.field("start", s.start);
+  a.field("groups", s.groups);
+  a.field("steps", s.steps);
+  a.field("collectives", s.collectives);
+  a.field("stretches", s.stretches);
+  a.field("kernels", s.kernels);
+}
+
+std::uint64_t number(std::int64_t value) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
+}
+
+/// The earliest time that the file has.
+std::int64_t earliest(const RankSummary& rank) {
+  std::int64_t first = rank.steps.empty() ? 0 : rank.steps.front().time.start;
+  for (const RankCollective& one : rank.collectives) first = std::min(first, one.time.start);
+  return first;
+}
+
+RankFile columns_of(const RankSummary& rank) {
+  const std::int64_t base = earliest(rank);
+  const auto at = [&](std::int64_t time) { return number(time - base); };
+  RankFile file{.schema = rank_schema,
+                .name = rank.name,
+                .clock = rank.clock,
+                .host = rank.host,
+                .gpu = rank.gpu,
+                .step = rank.step,
+                .rank = rank.rank,
+                .world_size = rank.world_size,
+                .device = rank.device,
+                .epoch = number(rank.epoch + (rank.epoch > 0 ? base : 0)),
+                .first_step = rank.first_step,
+                .start = rank.steps.empty() ? 0 : at(rank.steps.front().time.start),
+                .groups = rank.groups};
+  file.steps.idle.resize(budget_parts);
+  for (const RankStep& step : rank.steps) {
+    file.steps.end.push_back(at(step.time.end));
+    file.steps.computing.push_back(number(step.of(RankActivity::computing)));
+    file.steps.communicating.push_back(number(step.of(RankActivity::communicating)));
+    file.steps.copying.push_back(number(step.of(RankActivity::copying)));
+    file.steps.communication.push_back(number(step.communication));
+    file.steps.launches.push_back(step.launches);
+    for (std::size_t cause = 0; cause < budget_parts; ++cause)
+      file.steps.idle[cause].push_back(number(step.idle.at(cause)));
+  }
+  for (const RankCollective& one : rank.collectives) {
+    file.collectives.kind.push_back(static_cast<std::uint64_t>(one.kind));
+    file.collectives.group.push_back(one.group);
+    file.collectives.group_size.push_back(one.group_size);
+    file.collectives.bytes.push_back(one.bytes);
+    file.collectives.start.push_back(at(one.time.start));
+    file.collectives.end.push_back(at(one.time.end));
+    Numbers& exposed = file.collectives.exposed.emplace_back();
+    for (const trace::Interval& time : one.exposed) {
+      exposed.push_back(at(time.start));
+      exposed.push_back(at(time.end));
+    }
+  }
+  for (const RankStretch& stretch : rank.stretches) {
+    file.stretches.what.push_back(static_cast<std::uint64_t>(stretch.what));
+    file.stretches.end.push_back(at(stretch.time.end));
+  }
+  for (const RankKernel& kernel : rank.kernels) {
+    file.kernels.name.push_back(kernel.name);
+    file.kernels.launches.push_back(kernel.launches);
+    file.kernels.time.push_back(number(kernel.time));
+    file.kernels.median.push_back(number(kernel.median));
+  }
+  return file;
+}
+
+[[noreturn]] void refuse_file(const std::string& name, std::string_view why) {
+  throw Error(ExitCode::usage,
+              fmt::format("{}: {}. Make the summary again: mprof ranks TRACE --summaries DIR.", name, why));
+}
+
+class RankRows {
+ public:
+  RankRows(const RankFile& file, const std::string& name) : file_(file), name_(name) {}
+
+  RankSummary read() {
+    rank_ = {.name = file_.name,
+             .clock = file_.clock,
+             .rank = file_.rank,
+             .world_size = file_.world_size,
+             .host = file_.host,
+             .gpu = file_.gpu,
+             .device = file_.device,
+             .epoch = time(file_.epoch),
+             .step = file_.step,
+             .first_step = file_.first_step,
+             .groups = file_.groups};
+    read_steps();
+    read_collectives();
+    read_stretches();
+    read_kernels();
+    return std::move(rank_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t time(std::uint64_t value) const {
+    constexpr std::uint64_t latest = 4'000'000'000'000'000'000;
+    if (value > latest) refuse_file(name_, fmt::format("{} ns is no time", value));
+    return static_cast<std::int64_t>(value);
+  }
+  void require(bool holds, std::string_view why) const {
+    if (!holds) refuse_file(name_, why);
+  }
+  void same(std::size_t rows, std::initializer_list<const Numbers*> columns, std::string_view what) const {
+    for (const Numbers* column : columns)
+      require(column->size() == rows, fmt::format("the columns of \"{}\" differ in length", what));
+  }
+
+  void read_steps() {
+    const StepColumns& columns = file_.steps;
+    const std::size_t rows = columns.end.size();
+    same(rows,
+         {&columns.computing, &columns.communicating, &columns.copying, &columns.communication,
+          &columns.launches},
+         "steps");
+    require(columns.idle.size() == budget_parts, fmt::format("\"idle\" needs {} columns", budget_parts));
+    for (const Numbers& cause : columns.idle) same(rows, {&cause}, "steps");
+    std::int64_t start = time(file_.start);
+    for (std::size_t i = 0; i < rows; ++i) {
+      RankStep step{.time = {start, time(columns.end[i])},
+                    .communication = time(columns.communication[i]),
+                    .launches = columns.launches[i]};
+      require(step.time.end > start, "steps do not follow each other");
+      std::int64_t idle = step.time.length();
+      const std::array<const Numbers*, 3> parts{&columns.computing, &columns.communicating, &columns.copying};
+      for (std::size_t part = 0; part < parts.size(); ++part) {
+        step.parts.at(part) = time((*parts.at(part))[i]);
+        idle -= step.parts.at(part);
+      }
+      require(idle >= 0, "a step is shorter than its parts");
+      step.parts.at(static_cast<std::size_t>(RankActivity::idle)) = idle;
+      for (std::size_t cause = 0; cause < budget_parts; ++cause)
+        step.idle.at(cause) = time(columns.idle[cause][i]);
+      rank_.steps.push_back(step);
+      start = step.time.end;
+    }
+  }
+
+  void read_collectives() {
+    const CollectiveColumns& columns = file_.collectives;
+    const std::size_t rows = columns.kind.size();
+    same(rows, {&columns.group, &columns.group_size, &columns.bytes, &columns.start, &columns.end},
+         "collectives");
+    require(columns.exposed.size() == rows, "the columns of \"collectives\" differ in length");
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      require(columns.kind[i] <= static_cast<std::uint64_t>(trace::CollectiveKind::other),
+              "a kind of collective is not known");
+      require(columns.group[i] < rank_.groups.size(), "a collective is of no group");
+      RankCollective one{.time = {time(columns.start[i]), time(columns.end[i])},
+                         .kind = static_cast<trace::CollectiveKind>(columns.kind[i]),
+                         .group = static_cast<std::uint32_t>(columns.group[i]),
+                         .group_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                             columns.group_size[i], std::numeric_limits<std::uint32_t>::max())),
+                         .bytes = columns.bytes[i]};
+      require(one.time.start >= before && one.time.end >= one.time.start,
+              "collectives do not stand in the order of their starts");
+      before = one.time.start;
+      const Numbers& exposed = columns.exposed[i];
+      require(exposed.size() % 2 == 0 && std::ranges::is_sorted(exposed),
+              "exposed times do not stand in their order");
+      for (std::size_t k = 0; k < exposed.size(); k += 2)
+        one.exposed.push_back({time(exposed[k]), time(exposed[k + 1])});
+      rank_.collectives.push_back(std::move(one));
+    }
+  }
+
+  void read_stretches() {
+    same(file_.stretches.what.size(), {&file_.stretches.end}, "stretches");
+    std::int64_t start = time(file_.start);
+    for (std::size_t i = 0; i < file_.stretches.what.size(); ++i) {
+      const std::uint64_t what = file_.stretches.what[i];
+      require(what < rank_activities, "an activity is not known");
+      const std::int64_t end = time(file_.stretches.end[i]);
+      require(end >= start, "stretches do not follow each other");
+      rank_.stretches.push_back({{start, end}, static_cast<RankActivity>(what)});
+      start = end;
+    }
+  }
+
+  void read_kernels() {
+    const KernelColumns& columns = file_.kernels;
+    same(columns.name.size(), {&columns.launches, &columns.time, &columns.median}, "kernels");
+    for (std::size_t i = 0; i < columns.name.size(); ++i)
+      rank_.kernels.push_back(
+          {columns.name[i], columns.launches[i], time(columns.time[i]), time(columns.median[i])});
+  }
+
+  const RankFile& file_;
+  const std::string& name_;
+  RankSummary rank_;
+};
+
+// --- What lies at a path
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_sqlite(const fs::path& path) {
+  return path.extension() == ".sqlite" || path.extension() == ".db";
+}
+
+bool may_be_rank(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return is_there(path / "run.json") || is_sqlite(path) || name.ends_with(".json") ||
+         name.ends_with(".json.gz");
+}
+
+/// Each rank that a trace has, by the clock of the machine that wrote it.
+void add_trace(trace::Trace& trace, const std::string& name, std::vector<RankSummary>& ranks) {
+  if (trace.cases.empty()) (void)trace::make_program_case(trace, {.case_id = "ranks"});
+  std::vector<std::pair<trace::CaseIndex, std::int64_t>> found;
+  for (trace::CaseIndex index = 0; index < trace.cases.size(); ++index) {
+    for (const std::int64_t process : trace::rank_processes(trace, index)) found.emplace_back(index, process);
+  }
+  if (found.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{}: no process in it gave a GPU work, so it is no rank. Give the trace of a "
+                            "distributed program.",
+                            name));
+  for (const auto& [index, process] : found) {
+    RankSummary rank = summary_of_rank(trace, index, process);
+    rank.name =
+        found.size() == 1 ? name : fmt::format("{} process {}", name, trace::nsys::native_process(process));
+    rank.clock = name;
+    ranks.push_back(std::move(rank));
+  }
+}
+
+trace::Trace read_any_trace(const fs::path& file) {
+  trace::Query query{.parts = trace::every_part};
+  query.parts.tallies = false;
+  query.parts.allocations = false;
+  return trace::read_trace(file, query);
+}
+
+void add_path(const fs::path& path, std::vector<RankSummary>& ranks) {
+  const std::string name = path.string();
+  if (is_there(path / "run.json")) {
+    if (!is_there(path / trace::file_name))
+      throw Error(ExitCode::usage,
+                  fmt::format("{}: this run has no trace. Record it with the pass `trace`: mprof run "
+                              "--passes timing,trace -- PROGRAM.",
+                              name));
+    trace::Trace trace = read_any_trace(path / trace::file_name);
+    add_trace(trace, name, ranks);
+  } else if (is_sqlite(path)) {
+    trace::Trace trace = read_any_trace(path);
+    add_trace(trace, name, ranks);
+  } else {
+    const std::string text = read_file(path, json::largest_document);
+    if (text.substr(0, 200).find(rank_schema) != std::string::npos) {
+      ranks.push_back(parse_rank_file(text, name));
+    } else {
+      trace::Trace trace = read_torch_trace(path);
+      add_trace(trace, name, ranks);
+    }
+  }
+}
+
+void add_all(const fs::path& path, std::vector<RankSummary>& ranks) {
+  std::error_code error;
+  if (!fs::is_directory(path, error) || is_there(path / "run.json")) {
+    add_path(path, ranks);
+    return;
+  }
+  std::set<fs::path> within;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    if (may_be_rank(entry.path())) within.insert(entry.path());
+  }
+  if (within.empty())
+    throw Error(ExitCode::usage,
+                fmt::format("{}: nothing in it is of a rank. Give result directories of mprof, exports of "
+                            "Nsight Systems (.sqlite), traces of PyTorch's profiler (.json, .json.gz) or "
+                            "summaries.",
+                            path.string()));
+  for (const fs::path& one : within) add_path(one, ranks);
+}
+
+/// A number in the name of a file, where no file says which rank it is: "rank3.sqlite", "report_3.sqlite".
+void number_by_names(std::vector<RankSummary>& ranks) {
+  if (std::ranges::any_of(ranks, [](const RankSummary& rank) { return rank.rank.has_value(); })) return;
+  std::map<std::uint32_t, std::size_t> numbers;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::string stem = fs::path(ranks[i].name).stem().string();
+    const std::size_t last = stem.find_last_of("0123456789");
+    if (last == std::string::npos) return;
+    const std::size_t before = stem.find_last_not_of("0123456789", last);
+    const std::size_t first = before == std::string::npos ? 0 : before + 1;
+    constexpr std::size_t longest = 6;
+    if (last + 1 - first > longest) return;
+    if (!numbers.emplace(std::stoul(stem.substr(first, last + 1 - first)), i).second) return;
+  }
+  for (const auto& [rank, place] : numbers) ranks[place].rank = rank;
+}
+
+void require_distinct(const std::vector<RankSummary>& ranks) {
+  for (std::size_t i = 1; i < ranks.size(); ++i) {
+    if (ranks[i].rank && ranks[i].rank == ranks[i - 1].rank)
+      throw Error(ExitCode::usage, fmt::format("{} and {} are both of rank {}. Give one trace of each rank.",
+                                               ranks[i - 1].name, ranks[i].name, *ranks[i].rank));
+  }
+}
+
+}  // namespace
+
+std::string rank_file(const RankSummary& rank) {
+  return json::print(json::to_json(columns_of(rank))) + "\n";
+}
+
+RankSummary parse_rank_file(const std::string& text, const std::string& name) {
+  Allowance allowance;
+  const RankFile file = json::from_json<RankFile>(json::parse(text, name, allowance), name, allowance);
+  if (file.schema != rank_schema)
+    refuse_file(name, fmt::format("its schema is \"{}\", and this mprof reads {}", file.schema, rank_schema));
+  return RankRows(file, name).read();
+}
+
+std::string rank_file_name(const RankSummary& rank, std::size_t place) {
+  return fmt::format("rank-{:04}.json", rank.rank.value_or(static_cast<std::uint32_t>(place)));
+}
+
+std::vector<RankSummary> read_ranks(const std::vector<std::string>& paths) {
+  std::vector<RankSummary> ranks;
+  for (const std::string& path : paths) {
+    if (!is_there(path))
+      throw Error(ExitCode::usage, fmt::format("{}: there is no such file or folder.", path));
+    add_all(path, ranks);
+  }
+  number_by_names(ranks);
+  sort_ranks(ranks);
+  require_distinct(ranks);
+  return ranks;
+}
+
+}  // namespace mprof

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/analysis/ranks/rank_summary.hpp"
+
+/// What there is of the ranks of a distributed program: runs of mprof, exports of Nsight Systems, traces of
+/// PyTorch's profiler, and summaries that were made of any of these.
+namespace mprof {
+
+/// Of files, of result directories, and of folders that hold some; sorted by rank. A trace of several
+/// processes is several ranks. Throws Error(usage) for a path that has none, or for two files of one rank.
+[[nodiscard]] std::vector<RankSummary> read_ranks(const std::vector<std::string>& paths);
+
+/// The schema of a summary.
+inline constexpr const char* rank_schema = "mprof.rank/1";
+
+/// A rank as a file that read_ranks() reads: a few kilobytes a step. The text is JSON.
+[[nodiscard]] std::string rank_file(const RankSummary& rank);
+/// Throws Error(usage) that names the file and the place in it.
+[[nodiscard]] RankSummary parse_rank_file(const std::string& text, const std::string& name);
+
+/// "rank-0003.json": the name under which a rank's summary is kept.
+[[nodiscard]] std::string rank_file_name(const RankSummary& rank, std::size_t place);
+
+}  // namespace mprof

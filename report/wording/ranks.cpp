@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "report/wording/ranks.hpp"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "model/kernel_name.hpp"
+#include "report/text/format.hpp"
+
+namespace mprof {
+namespace {
+
+double part_of_step(const World& world, double ns) {
+  return world.step > 0 ? ns / world.step : 0;
+}
+
+/// "3.4 % (0.5000 ms)"
+std::string share_and_time(const World& world, double ns) {
+  return fmt::format("{} ({})", format::percent(part_of_step(world, ns)), format::nanoseconds(ns));
+}
+
+std::string whole_sentence(const World& world) {
+  std::set<std::string> hosts;
+  for (const RankSummary& rank : world.ranks) hosts.insert(rank.host);
+  std::string text = format::plural(world.ranks.size(), "rank");
+  if (hosts.size() > 1) text += fmt::format(" on {}", format::plural(hosts.size(), "host"));
+  if (world.steps == 0) return text + ": no step is in all traces.";
+  if (world.ranks.front().step.empty())
+    return fmt::format("{}: nothing repeats in the traces, so all of it is one step of {}.", text,
+                       format::nanoseconds(world.step));
+  return fmt::format("{}, {}: a step takes {} in the median.", text, format::plural(world.steps, "step"),
+                     format::nanoseconds(world.step));
+}
+
+std::string exposed_sentence(const World& world) {
+  const RankCell& all = world.all;
+  if (world.meetings.all.empty())
+    return "No collective of NCCL was found in two traces, so nothing is known of communication.";
+  const auto exposed = static_cast<double>(all.exposed);
+  std::string text = fmt::format(
+      "Communication runs for {} of a step. Nothing hides {} of it: {} is waiting for the last rank, {} is "
+      "transfer.",
+      format::percent(part_of_step(world, static_cast<double>(all.communication))),
+      share_and_time(world, exposed), format::percent(part_of_step(world, static_cast<double>(all.waiting))),
+      format::percent(part_of_step(world, static_cast<double>(all.exposed - all.waiting))));
+  const double without = world.step - exposed;
+  constexpr double worth = 1.01;
+  if (without > 0 && world.step / without >= worth)
+    text +=
+        fmt::format(" Hiding all of it would make a step {} as fast.", format::up_to(world.step / without));
+  return text;
+}
+
+std::string late_sentence(const World& world, const LateRank& late) {
+  std::string text = fmt::format(
+      "Rank {} is late: it came last in {} of the {} collectives in which ranks waited for one. "
+      "That costs {} of a step",
+      format::one_line(world.label(late.rank)), format::count(late.last), format::count(late.of),
+      share_and_time(world, late.cost));
+  text += late.since ? fmt::format(", most of it since step {}.", *late.since) : ".";
+  return text + " " + format::sentence_case(late_cause(late.cause)) + ".";
+}
+
+std::vector<std::string> late_sentences(const World& world) {
+  constexpr std::size_t most = 3;
+  constexpr double noticeable = 0.005;
+  std::vector<std::string> sentences;
+  for (const LateRank& late : world.late) {
+    if (sentences.size() == most) {
+      sentences.push_back(fmt::format("{} more are late.", world.late.size() - most));
+      break;
+    }
+    sentences.push_back(late_sentence(world, late));
+  }
+  if (!sentences.empty() || world.meetings.all.empty()) return sentences;
+  if (part_of_step(world, world.waiting_cost) < noticeable) return {"No rank waits long for another."};
+  return {fmt::format(
+      "No rank is late more often than chance explains. Waiting for whichever comes last costs {} "
+      "of a step.",
+      share_and_time(world, world.waiting_cost))};
+}
+
+std::string rate_sentence(const World& world) {
+  for (const LinkRate& rate : world.rates) {
+    if (!rate.rate || rate.is_small) continue;
+    return fmt::format("{} takes {} without waiting: {} on the bus, at best {}.", rate_name(rate),
+                       format::nanoseconds(rate.transfer),
+                       format::quantity(*rate.rate, Unit::byte_per_second),
+                       format::quantity(*rate.best, Unit::byte_per_second));
+  }
+  return "";
+}
+
+std::string path_sentence(const World& world) {
+  const auto share = [&](RankActivity what) {
+    return format::percent(world.path.parts.at(static_cast<std::size_t>(what)));
+  };
+  if (world.path.steps == 0) return "";
+  return fmt::format(
+      "What a step cannot be shorter than, over all ranks: computing {}, transfers {}, copies {}, and {} in "
+      "which the GPU that all wait for is idle.",
+      share(RankActivity::computing), share(RankActivity::communicating), share(RankActivity::copying),
+      share(RankActivity::idle));
+}
+
+std::string clock_sentence(const World& world) {
+  const RankClocks& clocks = world.clocks;
+  if (clocks.size() < 2 || clocks.rare_distance() <= 0) return "";
+  constexpr double ppm = 1e6, noticeable = 0.05;
+  std::string text = fmt::format(
+      "The clocks of the traces were laid on each other by the ends of collectives; 95 of 100 ends lie "
+      "within {}.",
+      format::nanoseconds(clocks.rare_distance()));
+  const double drift = ppm * clocks.largest_drift();
+  if (drift >= noticeable)
+    text += fmt::format(" The largest drift was {} ppm.", format::significant(drift, 2));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> rank_sentences(const World& world) {
+  std::vector<std::string> sentences{whole_sentence(world)};
+  if (world.steps == 0) return sentences;
+  sentences.push_back(exposed_sentence(world));
+  for (std::string& sentence : late_sentences(world)) sentences.push_back(std::move(sentence));
+  for (std::string sentence : {rate_sentence(world), path_sentence(world), clock_sentence(world)}) {
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
+
+std::vector<std::string> rank_doubts(const World& world) {
+  std::vector<std::string> doubts;
+  std::size_t lacking = 0;
+  for (const RankGroup& group : world.meetings.groups) lacking += group.size > group.ranks.size() ? 1 : 0;
+  if (lacking > 0)
+    doubts.push_back(
+        fmt::format("In {} some ranks have no trace here: who came last may be one of them.",
+                    lacking == 1 ? "one communicator" : fmt::format("{} communicators", lacking)));
+  std::uint32_t size = 0;
+  for (const RankSummary& rank : world.ranks) size = std::max(size, rank.world_size.value_or(0));
+  if (size > world.ranks.size())
+    doubts.push_back(
+        fmt::format("The program had {} ranks, and {} of them are here.", size, world.ranks.size()));
+  if (world.clocks.parts() > 1)
+    doubts.push_back(
+        fmt::format("The ranks fall into {} parts that share no collectives: their steps were matched by "
+                    "their order alone.",
+                    world.clocks.parts()));
+  if (world.meetings.single > 0)
+    doubts.push_back(fmt::format("Of {} no other rank's part was found.",
+                                 format::plural(world.meetings.single, "collective")));
+  return doubts;
+}
+
+std::string late_cause(const LateCause& cause) {
+  using What = LateCause::What;
+  switch (cause.what) {
+    case What::unknown:
+      return "its own trace does not show why";
+    case What::all_kernels:
+      return fmt::format(
+          "its kernels take {} as long as on the other ranks, all of them alike: look at its GPU's clock, "
+          "its "
+          "power limit, and other processes on it",
+          format::times(cause.factor));
+    case What::some_kernel:
+      return fmt::format("its kernel {} takes {} as long as on the other ranks",
+                         format::one_line(kernel_name_of_demangled(cause.kernel).brief),
+                         format::times(cause.factor));
+    case What::more_kernels:
+      return fmt::format("it launches {} as many kernels as the other ranks: its share of the work is larger",
+                         format::times(cause.factor));
+    case What::copies:
+      return fmt::format("it copies for {} a step longer than the other ranks",
+                         format::nanoseconds(cause.more));
+    case What::idle:
+      break;
+  }
+  const std::string idle =
+      fmt::format("its GPU is idle for {} a step longer than the others'", format::nanoseconds(cause.more));
+  switch (cause.part) {
+    case BudgetPart::idle_tracing:
+      return idle + ", while recording the trace holds its host";
+    case BudgetPart::idle_waiting:
+      return idle + ", while its host is in a call that waits for the GPU";
+    case BudgetPart::idle_allocation:
+      return idle + ", while its host allocates or frees memory";
+    case BudgetPart::idle_calls:
+      return idle + ", while its host is in other calls of CUDA, launches most of all";
+    case BudgetPart::idle_system:
+      return idle + ", while its host is in the operating system: files, sleeping, locks";
+    default:
+      return idle + ", while its host runs code of its own, such as a data loader";
+  }
+}
+
+std::string rate_name(const LinkRate& rate) {
+  std::string name(trace::to_string(rate.kind));
+  if (rate.bytes > 0)
+    name += fmt::format(" of {}", format::quantity(static_cast<double>(rate.bytes), Unit::byte));
+  return name;
+}
+
+}  // namespace mprof

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// mprof ranks, on fabricated traces of PyTorch's profiler.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fabricate_ranks } from "../support/fabricated_ranks.mjs";
+import { mprof, temporary } from "./support.mjs";
+
+const late = (rank) => ({ slower: rank === 2 ? 1.2 : 1, offset: 5e6 * rank, drift: 1e-5 * rank });
+const json_of = (...args) => {
+  const { code, out, err } = mprof(["ranks", ...args, "--json"]);
+  assert.equal(code, 0, err);
+  return JSON.parse(out);
+};
+
+test("the rank that others wait for is named, with how much it costs and why", (t) => {
+  const folder = fabricate_ranks(join(temporary(t), "traces"), { nature: late });
+  const { code, out, err } = mprof(["ranks", folder]);
+  assert.equal(code, 0, err);
+  const text = out.replace(/\s+/g, " ");
+  assert.match(text, /^4 ranks, 20 steps: a step takes 17\.\d+ ms in the median\./);
+  assert.match(text, /Rank 2 is late: it came last in (\d+) of the \1 collectives/);
+  assert.match(text, /Its kernels take 1\.20× as long as on the other ranks, all of them alike/);
+  assert.match(text, /AllReduce of 25\.00 MB takes [45]\d\d\.\d µs without waiting: 7\d\.\d+ GB\/s on the bus/);
+  assert.match(text, /95 of 100 ends lie within/);
+  const answer = json_of(folder);
+  assert.equal(answer.schema, "mprof.ranks/1");
+  assert.deepEqual(answer.late.map((one) => [one.rank, one.cause.kind]), [["2", "all_kernels"]]);
+  assert.ok(Math.abs(answer.late[0].cost - 2.6e-3) < 2e-4, answer.late[0].cost);
+  assert.ok(Math.abs(answer.clocks.largest_drift - 3e-5) < 1e-6, answer.clocks.largest_drift);
+  assert.equal(answer.ranks.length, 4);
+  assert.ok(answer.critical_path.computing > 0.95);
+});
+
+test("summaries say what the traces say, and are small", (t) => {
+  const root = temporary(t), folder = fabricate_ranks(join(root, "traces"), { nature: late, steps: 50 });
+  for (let rank = 0; rank < 4; ++rank) {
+    const { code, out, err } = mprof(["ranks", join(folder, `rank${rank}.json`), "--summaries", join(root, "shared")]);
+    assert.equal(code, 0, err);
+    assert.equal(out, "");
+  }
+  assert.deepEqual(readdirSync(join(root, "shared")), [0, 1, 2, 3].map((rank) => `rank-000${rank}.json`));
+  const bytes = statSync(join(root, "shared", "rank-0002.json")).size;
+  assert.ok(bytes / 50 < 4000, `${bytes / 50} bytes a step`);
+  const of_traces = json_of(folder), of_summaries = json_of(join(root, "shared"));
+  assert.deepEqual(of_summaries, of_traces);
+});
+
+test("the page has the map, the slowest step with its arrows, and the tables", (t) => {
+  const root = temporary(t), folder = fabricate_ranks(join(root, "traces"), { nature: late });
+  const { code, err } = mprof(["ranks", folder, "--html", join(root, "ranks.html")]);
+  assert.equal(code, 0, err);
+  const html = readFileSync(join(root, "ranks.html"), "utf8");
+  assert.match(html, /"kind":"rank_map"/);
+  assert.match(html, /<svg class="ranks-step"/);
+  assert.ok(html.match(/<path class="arrow"/g).length >= 4);
+  assert.match(html, /<rect class="waiting"/);
+  for (const section of ["section-late", "section-map", "section-slowest", "section-ranks", "section-rates"])
+    assert.match(html, new RegExp(`id="${section}"`));
+});
+
+test("a lost trace and ranks without collectives are said", (t) => {
+  const folder = fabricate_ranks(join(temporary(t), "traces"), {});
+  rmSync(join(folder, "rank1.json"));
+  assert.match(json_of(folder).doubts.join(" "), /The program had 4 ranks, and 3 of them are here\./);
+});
+
+test("what is no rank is refused with what to give", (t) => {
+  const root = temporary(t), folder = fabricate_ranks(join(root, "traces"), {});
+  const refused = (args, code, words) => {
+    const result = mprof(["ranks", ...args]);
+    assert.equal(result.code, code, result.err + result.out);
+    assert.match(result.err, words);
+  };
+  refused([join(root, "none")], 2, /none: there is no such file or folder/);
+  mkdirSync(join(root, "empty"));
+  refused([join(root, "empty")], 2, /nothing in it is of a rank/);
+  refused([join(folder, "rank0.json")], 4, /is the only rank/);
+  cpSync(join(folder, "rank0.json"), join(folder, "again.json"));
+  refused([folder], 2, /again\.json and \S+rank0\.json are both of rank 0|rank0\.json and \S+again\.json are both of rank 0/);
+  rmSync(join(folder, "again.json"));
+  // A summary that was changed by hand.
+  assert.equal(mprof(["ranks", folder, "--summaries", join(root, "shared")]).code, 0);
+  const file = join(root, "shared", "rank-0001.json"), text = readFileSync(file, "utf8");
+  for (const [change, words] of [
+    [(one) => one.steps.end.pop(), /rank-0001\.json: the columns of "steps" differ in length/],
+    [(one) => { one.steps.end[3] = 0; }, /rank-0001\.json: steps do not follow each other/],
+    [(one) => { one.collectives.group[0] = 9; }, /rank-0001\.json: a collective is of no group/],
+    [(one) => { one.stretches.what[0] = 7; }, /rank-0001\.json: an activity is not known/],
+    [(one) => { one.steps.computing[0] = 1e15; }, /rank-0001\.json: a step is shorter than its parts/],
+    [(one) => { one.schema = "mprof.rank/2 mprof.rank/1"; }, /rank-0001\.json: its schema is "mprof\.rank\/2/]]) {
+    const summary = JSON.parse(text);
+    change(summary);
+    writeFileSync(file, JSON.stringify(summary));
+    refused([join(root, "shared")], 2, words);
+  }
+});
