@@ -7,6 +7,7 @@
 
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
+#include "inputs/torch_trace.hpp"
 #include "report/materials/rank_files.hpp"
 #include "report/page/ranks_page.hpp"
 #include "report/views/ranks_view.hpp"
@@ -38,7 +39,7 @@ void require_several(const std::vector<RankSummary>& ranks) {
 }
 
 int show_ranks(const Arguments& arguments) {
-  const std::vector<RankSummary> ranks = read_ranks(arguments.texts("TRACE..."));
+  const std::vector<RankSummary> ranks = read_ranks(arguments.texts("TRACE..."), read_torch_trace);
   if (arguments.given("summaries")) {
     write_summaries(ranks, arguments.text("summaries"));
     if (ranks.size() == 1) return 0;

@@ -377,8 +377,8 @@ class CaseMaker {
 
   /// The case's own process is the one with the first call, or else the first work.
   void find_processes() {
-    std::map<std::int64_t, std::string> names;
-    for (const ProcessInfo& process : trace_.processes) names[process.id] = process.name;
+    std::map<std::int64_t, ProcessInfo> known;
+    for (const ProcessInfo& process : trace_.processes) known[process.id] = process;
     std::set<std::int64_t> used;
     std::optional<std::int64_t> last;  // the same for most rows in a file
     const auto use = [&](std::int64_t id) {
@@ -394,7 +394,11 @@ class CaseMaker {
       for (const auto& row : rows) use(row.thread);
     });
     trace_.processes.clear();
-    for (const std::int64_t id : used) trace_.processes.push_back({id, names[id], 0});
+    for (const std::int64_t id : used) {
+      ProcessInfo& process = trace_.processes.emplace_back(known[id]);
+      process.id = id;
+      process.in_case = 0;
+    }
     std::erase_if(trace_.threads,
                   [&](const ThreadInfo& thread) { return !used.contains(nsys::process_of(thread.id)); });
     std::ranges::sort(trace_.threads, {}, &ThreadInfo::id);

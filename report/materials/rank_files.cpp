@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "inputs/torch_trace.hpp"
 #include "model/json_archive.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/program.hpp"
@@ -354,7 +353,7 @@ trace::Trace read_any_trace(const fs::path& file) {
   return trace::read_trace(file, query);
 }
 
-void add_path(const fs::path& path, std::vector<RankSummary>& ranks) {
+void add_path(const fs::path& path, const TraceReader& read_other, std::vector<RankSummary>& ranks) {
   const std::string name = path.string();
   if (is_there(path / "run.json")) {
     if (!is_there(path / trace::file_name))
@@ -372,16 +371,16 @@ void add_path(const fs::path& path, std::vector<RankSummary>& ranks) {
     if (text.substr(0, 200).find(rank_schema) != std::string::npos) {
       ranks.push_back(parse_rank_file(text, name));
     } else {
-      trace::Trace trace = read_torch_trace(path);
+      trace::Trace trace = read_other(path);
       add_trace(trace, name, ranks);
     }
   }
 }
 
-void add_all(const fs::path& path, std::vector<RankSummary>& ranks) {
+void add_all(const fs::path& path, const TraceReader& read_other, std::vector<RankSummary>& ranks) {
   std::error_code error;
   if (!fs::is_directory(path, error) || is_there(path / "run.json")) {
-    add_path(path, ranks);
+    add_path(path, read_other, ranks);
     return;
   }
   std::set<fs::path> within;
@@ -394,7 +393,7 @@ void add_all(const fs::path& path, std::vector<RankSummary>& ranks) {
                             "Nsight Systems (.sqlite), traces of PyTorch's profiler (.json, .json.gz) or "
                             "summaries.",
                             path.string()));
-  for (const fs::path& one : within) add_path(one, ranks);
+  for (const fs::path& one : within) add_path(one, read_other, ranks);
 }
 
 /// A number in the name of a file, where no file says which rank it is: "rank3.sqlite", "report_3.sqlite".
@@ -440,12 +439,12 @@ std::string rank_file_name(const RankSummary& rank, std::size_t place) {
   return fmt::format("rank-{:04}.json", rank.rank.value_or(static_cast<std::uint32_t>(place)));
 }
 
-std::vector<RankSummary> read_ranks(const std::vector<std::string>& paths) {
+std::vector<RankSummary> read_ranks(const std::vector<std::string>& paths, const TraceReader& read_other) {
   std::vector<RankSummary> ranks;
   for (const std::string& path : paths) {
     if (!is_there(path))
       throw Error(ExitCode::usage, fmt::format("{}: there is no such file or folder.", path));
-    add_all(path, ranks);
+    add_all(path, read_other, ranks);
   }
   number_by_names(ranks);
   sort_ranks(ranks);

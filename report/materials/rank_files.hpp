@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,13 @@
 /// PyTorch's profiler, and summaries that were made of any of these.
 namespace mprof {
 
+/// Reads a trace that is no SQLite database, such as one of PyTorch's profiler.
+using TraceReader = std::function<trace::Trace(const std::filesystem::path&)>;
+
 /// Of files, of result directories, and of folders that hold some; sorted by rank. A trace of several
 /// processes is several ranks. Throws Error(usage) for a path that has none, or for two files of one rank.
-[[nodiscard]] std::vector<RankSummary> read_ranks(const std::vector<std::string>& paths);
+[[nodiscard]] std::vector<RankSummary> read_ranks(const std::vector<std::string>& paths,
+                                                  const TraceReader& read_other);
 
 /// The schema of a summary.
 inline constexpr const char* rank_schema = "mprof.rank/1";

@@ -73,7 +73,8 @@ MapCell largest_in(const World& world, const Places& rows, std::size_t row, cons
 // --- The slowest step
 
 constexpr std::size_t most_lanes = 16;
-constexpr double lane = 26, lane_gap = 6, label_width = 90, picture_width = 1000, axis = 22;
+constexpr double step_lane = 26, step_lane_gap = 6, step_label_width = 90, step_picture_width = 1000,
+                 step_axis = 22;
 
 /// The late ones, those that wait the least, and the one that waits the most; in their order.
 std::vector<std::size_t> drawn_ranks(const World& world) {
@@ -110,12 +111,12 @@ class StepPicture {
 
   std::string draw() {
     if (end_ <= begin_) return "";
-    const double height = axis + static_cast<double>(ranks_.size()) * (lane + lane_gap) + 4;
+    const double height = step_axis + static_cast<double>(ranks_.size()) * (step_lane + step_lane_gap) + 4;
     svg_ = fmt::format(
         "<svg class=\"ranks-step\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Step {}: what "
         "each "
         "rank does over {}. The tables have the sums.\">",
-        label_width + picture_width, height, *world_.slowest, format::nanoseconds(end_ - begin_));
+        step_label_width + step_picture_width, height, *world_.slowest, format::nanoseconds(end_ - begin_));
     draw_axis(height);
     for (std::size_t i = 0; i < ranks_.size(); ++i) draw_lane(i);
     draw_arrows();
@@ -124,10 +125,10 @@ class StepPicture {
 
  private:
   [[nodiscard]] double x(double time) const {
-    return label_width + picture_width * std::clamp((time - begin_) / (end_ - begin_), 0.0, 1.0);
+    return step_label_width + step_picture_width * std::clamp((time - begin_) / (end_ - begin_), 0.0, 1.0);
   }
   [[nodiscard]] static double y(std::size_t place) {
-    return axis + static_cast<double>(place) * (lane + lane_gap);
+    return step_axis + static_cast<double>(place) * (step_lane + step_lane_gap);
   }
 
   void draw_axis(double height) {
@@ -137,7 +138,7 @@ class StepPicture {
       svg_ += fmt::format(
           "<line class=\"tick\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2:.0f}\"/><text x=\"{0:.1f}\" "
           "y=\"14\" class=\"{3}\">{4}</text>",
-          x(begin_ + time), axis - 4, height, i == ticks ? "last" : "tick",
+          x(begin_ + time), step_axis - 4, height, i == ticks ? "last" : "tick",
           i == 0 ? "0" : format::nanoseconds(time));
     }
   }
@@ -146,13 +147,13 @@ class StepPicture {
     const double from = x(start), to = x(end);
     if (to - from < 0.05) return;
     svg_ += fmt::format("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\"/>",
-                        what, from, y(place), to - from, lane);
+                        what, from, y(place), to - from, step_lane);
   }
 
   void draw_lane(std::size_t place) {
     const std::size_t rank = ranks_[place];
     svg_ += fmt::format(
-        "<text x=\"0\" y=\"{:.0f}\">{}</text>", y(place) + lane / 2 + 5,
+        "<text x=\"0\" y=\"{:.0f}\">{}</text>", y(place) + step_lane / 2 + 5,
         format::xml_text(format::elide(fmt::format("Rank {}", format::one_line(world_.label(rank))), 13)));
     for (const RankStretch& stretch : world_.ranks[rank].stretches) {
       if (stretch.what == RankActivity::idle) continue;
@@ -204,7 +205,7 @@ class StepPicture {
     const double at = x(arrival.last);
     for (const auto& [to, is_up] : {std::pair(top, true), std::pair(bottom, false)}) {
       if (!to || *to == *last) continue;
-      const double from = y(*last) + (is_up ? 0 : lane), until = y(*to) + (is_up ? lane : 0);
+      const double from = y(*last) + (is_up ? 0 : step_lane), until = y(*to) + (is_up ? step_lane : 0);
       const double tip = is_up ? until + 5 : until - 5;
       svg_ += fmt::format(
           "<path class=\"arrow\" d=\"M{0:.1f} {1:.0f}V{2:.0f}M{3:.1f} {4:.0f}L{0:.1f} {2:.0f}L{5:.1f} "

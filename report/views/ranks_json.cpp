@@ -9,10 +9,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double seconds = 1e-9;
-
 double in_seconds(std::int64_t ns) {
-  return seconds * static_cast<double>(ns);
+  return seconds_of_ns * static_cast<double>(ns);
 }
 
 ordered_json cell_json(const RankCell& cell) {
@@ -36,7 +34,7 @@ ordered_json rank_json(const World& world, std::size_t rank) {
   for (std::size_t part = 0; part < budget_parts; ++part) {
     if (is_idle(static_cast<BudgetPart>(part)))
       idle[std::string(idle_cause(static_cast<BudgetPart>(part)))] =
-          seconds * world.usual[rank].idle.at(part);
+          seconds_of_ns * world.usual[rank].idle.at(part);
   }
   ordered_json data{{"rank", or_null(summary.rank)},
                     {"file", summary.name},
@@ -71,7 +69,7 @@ ordered_json cause_json(const LateCause& cause) {
     return "unknown";
   };
   ordered_json data{
-      {"kind", kind()}, {"more", seconds * cause.more}, {"text", format::one_line(late_cause(cause))}};
+      {"kind", kind()}, {"more", seconds_of_ns * cause.more}, {"text", format::one_line(late_cause(cause))}};
   if (cause.what == What::idle) data["idle"] = idle_cause(cause.part);
   if (cause.what == What::some_kernel) data["kernel"] = cause.kernel;
   if (cause.factor > 1) data["factor"] = cause.factor;
@@ -82,7 +80,7 @@ ordered_json late_json(const World& world, const LateRank& late) {
   return {{"rank", world.label(late.rank)},
           {"last", late.last},
           {"of", late.of},
-          {"cost", seconds * late.cost},
+          {"cost", seconds_of_ns * late.cost},
           {"share", world.step > 0 ? late.cost / world.step : 0},
           {"since", or_null(late.since)},
           {"cause", cause_json(late.cause)}};
@@ -93,8 +91,8 @@ ordered_json collective_json(const LinkRate& rate) {
           {"ranks", rate.ranks},
           {"bytes", rate.bytes > 0 ? ordered_json(rate.bytes) : ordered_json(nullptr)},
           {"count", rate.count},
-          {"transfer", seconds * rate.transfer},
-          {"waiting", seconds * rate.waiting},
+          {"transfer", seconds_of_ns * rate.transfer},
+          {"waiting", seconds_of_ns * rate.waiting},
           {"bus_bandwidth", or_null(rate.rate)},
           {"best_bus_bandwidth", or_null(rate.best)},
           {"latency_bound", rate.is_small}};
@@ -103,8 +101,8 @@ ordered_json collective_json(const LinkRate& rate) {
 ordered_json clocks_json(const RankClocks& clocks) {
   return {{"clocks", clocks.size()},
           {"parts", clocks.parts()},
-          {"median_residual", seconds * clocks.usual_distance()},
-          {"residual_95", seconds * clocks.rare_distance()},
+          {"median_residual", seconds_of_ns * clocks.usual_distance()},
+          {"residual_95", seconds_of_ns * clocks.rare_distance()},
           {"largest_drift", clocks.largest_drift()}};
 }
 
@@ -136,9 +134,9 @@ ordered_json ranks_json(const World& world) {
           {"answer", std::move(answer)},
           {"doubts", rank_doubts(world)},
           {"steps", world.steps},
-          {"step", seconds * world.step},
+          {"step", seconds_of_ns * world.step},
           {"usual", cell_json(world.all)},
-          {"waiting_for_last", seconds * world.waiting_cost},
+          {"waiting_for_last", seconds_of_ns * world.waiting_cost},
           {"slowest_step", or_null(world.slowest)},
           {"late", std::move(late)},
           {"collectives", std::move(rates)},

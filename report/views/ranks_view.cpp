@@ -15,10 +15,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double seconds = 1e-9;
-
+/// Of clocks' rounding nothing is left.
 Cell time_cell(double ns) {
-  return Cell::bare(Value{.estimate = Estimate{.median = seconds * ns}, .absent = {}});
+  constexpr double least = 10;
+  if (ns < least) ns = 0;
+  return Cell::bare(Value{.estimate = Estimate{.median = seconds_of_ns * ns}, .absent = {}});
 }
 
 bool is_late(const World& world, std::size_t rank) {

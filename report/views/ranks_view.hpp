@@ -14,6 +14,8 @@
 /// Pages, tables and data about the ranks of a distributed program.
 namespace mprof {
 
+inline constexpr double seconds_of_ns = 1e-9;
+
 /// The view of ranks.html.mustache: sentences, the map of ranks and steps, the slowest step, tables.
 [[nodiscard]] Page ranks_page(const World& world);
 

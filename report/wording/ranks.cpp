@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "report/wording/ranks.hpp"
 
+#include <array>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -93,15 +96,16 @@ std::string rate_sentence(const World& world) {
 }
 
 std::string path_sentence(const World& world) {
-  const auto share = [&](RankActivity what) {
-    return format::percent(world.path.parts.at(static_cast<std::size_t>(what)));
-  };
-  if (world.path.steps == 0) return "";
-  return fmt::format(
-      "What a step cannot be shorter than, over all ranks: computing {}, transfers {}, copies {}, and {} in "
-      "which the GPU that all wait for is idle.",
-      share(RankActivity::computing), share(RankActivity::communicating), share(RankActivity::copying),
-      share(RankActivity::idle));
+  constexpr double noticeable = 0.001;
+  constexpr std::array<std::string_view, rank_activities> names{"computing", "transfers", "copies",
+                                                                "idle time"};
+  std::vector<std::string> parts;
+  for (std::size_t what = 0; what < rank_activities; ++what) {
+    if (world.path.parts.at(what) >= noticeable)
+      parts.push_back(fmt::format("{} {}", names.at(what), format::percent(world.path.parts.at(what))));
+  }
+  if (parts.empty()) return "";
+  return fmt::format("The critical path over all ranks consists of {}.", format::list(parts));
 }
 
 std::string clock_sentence(const World& world) {

@@ -22,12 +22,12 @@ test("the rank that others wait for is named, with how much it costs and why", (
   assert.match(text, /^4 ranks, 20 steps: a step takes 17\.\d+ ms in the median\./);
   assert.match(text, /Rank 2 is late: it came last in (\d+) of the \1 collectives/);
   assert.match(text, /Its kernels take 1\.20× as long as on the other ranks, all of them alike/);
-  assert.match(text, /AllReduce of 25\.00 MB takes [45]\d\d\.\d µs without waiting: 7\d\.\d+ GB\/s on the bus/);
+  assert.match(text, /AllReduce of 23\.84 MiB takes [45]\d\d\.\d µs without waiting: 7\d\.\d+ GB\/s on the bus/);
   assert.match(text, /95 of 100 ends lie within/);
   const answer = json_of(folder);
   assert.equal(answer.schema, "mprof.ranks/1");
   assert.deepEqual(answer.late.map((one) => [one.rank, one.cause.kind]), [["2", "all_kernels"]]);
-  assert.ok(Math.abs(answer.late[0].cost - 2.6e-3) < 2e-4, answer.late[0].cost);
+  assert.ok(answer.late[0].cost > 2.1e-3 && answer.late[0].cost < 2.7e-3, answer.late[0].cost);
   assert.ok(Math.abs(answer.clocks.largest_drift - 3e-5) < 1e-6, answer.clocks.largest_drift);
   assert.equal(answer.ranks.length, 4);
   assert.ok(answer.critical_path.computing > 0.95);

@@ -38,7 +38,7 @@ export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => 
     for (const one of all) {
       one.now = Math.max(one.now, free);
       compute(one, "optimizer(float*)", optimizer);
-      add(one, `ProfilerStep#${step}`, "user_annotation", begins[one.rank], one.now, 1, {});
+      add(one, `ProfilerStep#${step}`, "user_annotation", begins[one.rank], one.now - 1, 1, {});
       add(one, "cudaLaunchKernel", "cuda_runtime", begins[one.rank], begins[one.rank] + 1, 1, { correlation: 1 });
       one.events.at(-1).pid = 100 + one.rank;
     }
