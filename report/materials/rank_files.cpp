@@ -398,7 +398,10 @@ void add_all(const fs::path& path, const TraceReader& read_other, std::vector<Ra
 
 /// A number in the name of a file, where no file says which rank it is: "rank3.sqlite", "report_3.sqlite".
 void number_by_names(std::vector<RankSummary>& ranks) {
-  if (std::ranges::any_of(ranks, [](const RankSummary& rank) { return rank.rank.has_value(); })) return;
+  std::set<std::string> files;
+  for (const RankSummary& rank : ranks) {
+    if (rank.rank || !files.insert(rank.clock).second) return;
+  }
   std::map<std::uint32_t, std::size_t> numbers;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const std::string stem = fs::path(ranks[i].name).stem().string();

@@ -55,6 +55,8 @@ ordered_json cause_json(const LateCause& cause) {
     switch (cause.what) {
       case What::all_kernels:
         return "all_kernels";
+      case What::some_launches:
+        return "some_launches";
       case What::some_kernel:
         return "kernel";
       case What::more_kernels:

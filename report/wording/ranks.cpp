@@ -42,8 +42,9 @@ std::string exposed_sentence(const World& world) {
     return "No collective of NCCL was found in two traces, so nothing is known of communication.";
   const auto exposed = static_cast<double>(all.exposed);
   std::string text = fmt::format(
-      "Communication runs for {} of a step. Nothing hides {} of it: {} is waiting for the last rank, {} is "
-      "transfer.",
+      "Communication runs for {} of a step, in the median over ranks. Nothing hides {} of it: {} is waiting "
+      "for "
+      "the last rank, {} is transfer.",
       format::percent(part_of_step(world, static_cast<double>(all.communication))),
       share_and_time(world, exposed), format::percent(part_of_step(world, static_cast<double>(all.waiting))),
       format::percent(part_of_step(world, static_cast<double>(all.exposed - all.waiting))));
@@ -170,6 +171,12 @@ std::string late_cause(const LateCause& cause) {
           "its "
           "power limit, and other processes on it",
           format::times(cause.factor));
+    case What::some_launches:
+      return fmt::format(
+          "some launches of its kernels take far longer than others of the same kernels, in all {} a step: "
+          "look "
+          "for another process that takes turns on its GPU",
+          format::nanoseconds(cause.more));
     case What::some_kernel:
       return fmt::format("its kernel {} takes {} as long as on the other ranks",
                          format::one_line(kernel_name_of_demangled(cause.kernel).brief),

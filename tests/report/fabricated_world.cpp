@@ -36,8 +36,9 @@ class Rank {
     const bool is_attention = std::string_view(name).starts_with("attention");
     const double factor =
         std::exp(jitter_(random_)) * (odd ? nature.slower * (is_attention ? nature.slower_attention : 1) : 1);
-    add(name, now, now + seconds * factor, 7, 0, step);
-    now += seconds * factor;
+    const double held = odd && ++computed_ % 5 == 0 ? nature.interrupted : 0;
+    add(name, now, now + seconds * factor + held, 7, 0, step);
+    now += seconds * factor + held;
     return now;
   }
 
@@ -83,6 +84,7 @@ class Rank {
   std::normal_distribution<double> jitter_;
   trace::Message message_{};
   std::int64_t correlation_ = 0;
+  std::size_t computed_ = 0;
 };
 
 }  // namespace

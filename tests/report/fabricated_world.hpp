@@ -15,6 +15,7 @@ namespace mprof {
 struct RankNature {
   double slower = 1;            ///< factor on its computing kernels
   double slower_attention = 1;  ///< factor on one of them beside that
+  double interrupted = 0;       ///< s, that each fifth computing kernel takes longer
   double host_delay = 0;        ///< s, before each step in which its GPU has nothing to do
   double clock_offset = 0;      ///< s
   double clock_drift = 0;       ///< its clock gains so much a second

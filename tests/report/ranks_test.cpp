@@ -128,6 +128,16 @@ TEST(Ranks, AKernelThatTakesLongerOnOneRankIsNamed) {
   EXPECT_TRUE(is_near(world.late.front().cause.factor, 2, 0.02));
 }
 
+TEST(Ranks, AGpuThatAnotherProcessSharesIsToldByItsSingleLaunches) {
+  FabricatedWorld fabricated;
+  fabricated.nature = [](std::size_t rank) { return RankNature{.interrupted = rank == 6 ? 1.5e-3 : 0}; };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.late.size(), 1U);
+  EXPECT_EQ(world.label(world.late.front().rank), "6");
+  EXPECT_EQ(world.late.front().cause.what, LateCause::What::some_launches);
+}
+
 TEST(Ranks, ARankWhoseHostIsSlowIsNamedWithTheStepSinceWhichItIs) {
   FabricatedWorld fabricated{.steps = 80};
   fabricated.nature = [](std::size_t rank) {

@@ -143,29 +143,47 @@ double typical(const World& world, std::size_t but, const Value& value) {
   return values.empty() ? 0 : median(values);
 }
 
+/// ns, in the mean: a GPU that is shared lets a part of the launches wait.
+double mean_of(const RankKernel& kernel) {
+  return static_cast<double>(kernel.time) / static_cast<double>(std::max<std::uint64_t>(kernel.launches, 1));
+}
+
+/// ns, by which the mean exceeds the median: what single launches take longer.
+double excess_of(const RankKernel& kernel) {
+  return std::max(mean_of(kernel) - static_cast<double>(kernel.median), 0.0);
+}
+
 struct SlowKernel {
   std::string_view name{};
   double factor = 1;
-  double time = 0;  ///< ns, of all its launches
-  double more = 0;  ///< ns, of all its launches
+  double time = 0;          ///< ns, of all its launches
+  double more = 0;          ///< ns, of all its launches, as the next
+  double more_by_some = 0;  ///< by single launches that take longer than most
 };
 
 /// Kernels of a rank against the median of the same ones on the others.
 std::vector<SlowKernel> compared_kernels(const World& world, std::size_t rank) {
-  std::map<std::string_view, std::vector<double>> others;
+  struct Others {
+    std::vector<double> means{}, excesses{};
+  };
+  std::map<std::string_view, Others> others;
   for (std::size_t r = 0; r < world.ranks.size(); ++r) {
     if (r == rank) continue;
-    for (const RankKernel& kernel : world.ranks[r].kernels)
-      others[kernel.name].push_back(static_cast<double>(kernel.median));
+    for (const RankKernel& kernel : world.ranks[r].kernels) {
+      others[kernel.name].means.push_back(mean_of(kernel));
+      others[kernel.name].excesses.push_back(excess_of(kernel));
+    }
   }
   std::vector<SlowKernel> compared;
   for (const RankKernel& kernel : world.ranks[rank].kernels) {
     const auto found = others.find(kernel.name);
-    if (found == others.end() || kernel.median <= 0) continue;
-    const double usual = median(found->second), own = static_cast<double>(kernel.median);
+    if (found == others.end()) continue;
+    const double usual = median(found->second.means), own = mean_of(kernel);
+    const double excess = excess_of(kernel) - median(found->second.excesses);
     if (usual <= 0) continue;
     compared.push_back({kernel.name, own / usual, static_cast<double>(kernel.time),
-                        static_cast<double>(kernel.launches) * (own - usual)});
+                        static_cast<double>(kernel.launches) * (own - usual),
+                        static_cast<double>(kernel.launches) * excess});
   }
   return compared;
 }
@@ -187,6 +205,13 @@ LateCause cause_of_computing(const World& world, std::size_t rank, double more) 
   const double own = world.usual[rank].launches;
   const double usual = typical(world, rank, [](const UsualRank& one) { return one.launches; });
   const std::vector<SlowKernel> kernels = compared_kernels(world, rank);
+  const auto steps = static_cast<double>(std::max<std::size_t>(world.ranks[rank].steps.size(), 1));
+  double by_some = 0;
+  for (const SlowKernel& kernel : kernels) by_some += kernel.more_by_some;
+  if (2 * by_some / steps >= more) {
+    cause.what = What::some_launches;
+    return cause;
+  }
   if (!kernels.empty()) {
     constexpr double low = 0.1, middle = 0.5, noticeable = 1.01;
     const double least = factor_at(kernels, low), half = factor_at(kernels, middle);
@@ -196,7 +221,6 @@ LateCause cause_of_computing(const World& world, std::size_t rank, double more) 
       return cause;
     }
     const SlowKernel& slowest = *std::ranges::max_element(kernels, {}, &SlowKernel::more);
-    const auto steps = static_cast<double>(std::max<std::size_t>(world.ranks[rank].steps.size(), 1));
     if (2 * slowest.more / steps >= more) {
       cause.what = What::some_kernel;
       cause.kernel = slowest.name;
@@ -233,7 +257,7 @@ LateCause cause_of(const World& world, const LateRank& late) {
 }  // namespace
 
 void find_late_ranks(World& world) {
-  constexpr double least_share = 0.005;
+  constexpr double least_share = 0.01;
   const std::vector<Lateness> all = lateness_of(world);
   if (world.steps == 0) return;
   const auto steps = static_cast<double>(world.steps);

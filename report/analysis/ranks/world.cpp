@@ -247,7 +247,9 @@ const RankStep* World::step_of(std::size_t rank, std::size_t step_number) const 
 
 std::string World::label(std::size_t rank) const {
   const RankSummary& summary = ranks[rank];
-  return summary.rank ? std::to_string(*summary.rank) : summary.name;
+  if (summary.rank) return std::to_string(*summary.rank);
+  const std::size_t folder = summary.name.find_last_of('/');
+  return folder == std::string::npos ? summary.name : summary.name.substr(folder + 1);
 }
 
 Arrival last_arrival(const World& world, const Meeting& meeting) {

@@ -39,10 +39,11 @@ struct UsualRank {
 /// Why a rank is late, by what it has more of than the others.
 struct LateCause {
   enum class What : std::uint8_t {
-    unknown,       ///< its own trace has nothing that the others' have not
-    all_kernels,   ///< its kernels take longer, all of them alike
-    some_kernel,   ///< one does, most of all
-    more_kernels,  ///< it launches more of them
+    unknown,        ///< its own trace has nothing that the others' have not
+    all_kernels,    ///< its kernels take longer, all of them alike
+    some_launches,  ///< some launches do, and others of the same kernels do not
+    some_kernel,    ///< one does, most of all
+    more_kernels,   ///< it launches more of them
     copies,
     idle,  ///< its GPU has nothing to do, by `part`
   };
@@ -106,7 +107,7 @@ struct World {
   }
   /// The rank's own step, or nullptr.
   [[nodiscard]] const RankStep* step_of(std::size_t rank, std::size_t step_number) const;
-  /// "3", or the summary's name where the number is not known.
+  /// "3", or the name of its file where the number is not known.
   [[nodiscard]] std::string label(std::size_t rank) const;
 };
 
