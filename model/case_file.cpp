@@ -9,6 +9,7 @@
 
 #include "model/json_archive.hpp"
 #include "model/migrate/migrate.hpp"
+#include "system/files.hpp"
 #include "system/text_hash.hpp"
 
 namespace mprof {
@@ -49,9 +50,10 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-StoredCase stored_case(json::Json document, const std::string& name, Allowance& allowance) {
-  require_version(document, name, "file of a case of mprof", {2, run_schema_version});
-  return json::from_json<StoredCase>(std::move(document), name, allowance);
+StoredCase stored_case(std::string_view text, const std::string& name, Allowance& allowance) {
+  const json::Document document(text, name, allowance);
+  require_version(document.root(), name, "file of a case of mprof", {2, run_schema_version});
+  return json::from_json<StoredCase>(document, name, allowance);
 }
 
 }  // namespace
@@ -84,12 +86,12 @@ std::string case_to_json(const Case& c, std::string_view stamp) {
 
 StoredCase parse_case(std::string_view text, const std::string& name) {
   Allowance allowance;
-  return stored_case(json::parse(text, name, allowance), name, allowance);
+  return stored_case(text, name, allowance);
 }
 
 StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file,
                      Allowance& allowance) {
-  return stored_case(json::read_document(directory, file, allowance), file.string(), allowance);
+  return stored_case(read_file_within(directory, file, json::largest_document), file.string(), allowance);
 }
 
 }  // namespace mprof

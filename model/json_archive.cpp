@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "model/compact_json.hpp"
+#include "model/json_faults.hpp"
 #include "system/files.hpp"
 
 namespace mprof::json {
@@ -86,8 +87,6 @@ std::string plain(const std::string& message) {
   return head == std::string::npos ? message : message.substr(head + 2);
 }
 
-constexpr std::size_t deepest = 100;
-
 /// Bytes that the tree of values needs beside its elements: for what stands on the heap, where the text of a
 /// string does as well when it is long. An element of a list is a value; one of an object has its name.
 constexpr std::size_t bytes_of_container = 32, bytes_of_string = 48, longest_short_string = 15;
@@ -96,6 +95,10 @@ constexpr std::size_t bytes_of_element = sizeof(Json), bytes_of_member = sizeof(
 /// A list or an object of more elements gets its memory at once. One that grows takes up to three times as
 /// much for a moment.
 constexpr std::size_t large_container = 1024;
+
+std::string twin_text(std::string_view name) {
+  return "the name " + quote(Json(name)) + " stands twice in one object";
+}
 
 /// How many commas stand in each large list or object, in the order in which these open.
 using LargeContainers = std::map<std::size_t, std::size_t>;
@@ -170,7 +173,7 @@ class Builder {
     for (const auto& [name, value] : object) names.push_back(name);
     std::ranges::sort(names);
     if (const auto twin = std::ranges::adjacent_find(names); twin != names.end())
-      throw std::invalid_argument("the name " + quote(std::string(*twin)) + " stands twice in one object");
+      throw std::invalid_argument(twin_text(*twin));
   }
 
   const LargeContainers& large_;
@@ -178,6 +181,26 @@ class Builder {
   std::vector<Json*> open_;  ///< from the document inwards
   std::size_t opened_ = 0;
   std::string key_;
+};
+
+/// Takes what a parser finds, and makes nothing of it.
+struct NoBuilder {
+  static bool null() { return true; }
+  static bool boolean(bool) { return true; }
+  static bool number_integer(std::int64_t) { return true; }
+  static bool number_unsigned(std::uint64_t) { return true; }
+  static bool number_float(double, const std::string&) { return true; }
+  static bool string(const std::string&) { return true; }
+  static bool binary(const Json::binary_t&) { return true; }
+  static bool start_object(std::size_t) { return true; }
+  static bool key(const std::string&) { return true; }
+  static bool end_object() { return true; }
+  static bool start_array(std::size_t) { return true; }
+  static bool end_array() { return true; }
+  template <class Fault>
+  static bool parse_error(std::size_t, const std::string&, const Fault& fault) {
+    throw fault;
+  }
 };
 
 /// What can be told of JSON before it is parsed.
@@ -209,10 +232,7 @@ Outline outline_of(std::string_view text, const std::string& name) {
     } else if (c == '[' || c == '{') {
       open.push_back({opened++, 0, c == '{'});
       tree += bytes_of_container;
-      if (open.size() > deepest) {
-        throw Error(ExitCode::usage, name + ": not usable JSON at " + position(text, i) +
-                                         ": nested deeper than " + std::to_string(deepest) + " levels");
-      }
+      if (open.size() > deepest) refuse_depth(text, name, i);
     } else if ((c == ']' || c == '}') && !open.empty()) {
       const auto [number, commas, is_object] = open.back();
       open.pop_back();
@@ -227,12 +247,19 @@ Outline outline_of(std::string_view text, const std::string& name) {
   return {std::move(large), tree};
 }
 
-[[noreturn]] void refuse_size(const std::string& name) {
-  throw Error(
-      ExitCode::usage,
-      fmt::format("{}: reading it takes more memory than 256 MiB and three times the size of its files. "
-                  "Nothing that mprof writes is like that. Ask for the files again, or leave them out",
-                  name));
+/// Throws Error(usage) that says why the text is no JSON.
+template <class Sink>
+void parse_into(Sink& sink, std::string_view text, const std::string& name) {
+  try {
+    Json::sax_parse(text, &sink);
+  } catch (const Json::parse_error& error) {
+    throw Error(ExitCode::usage,
+                name + ": not valid JSON at " + position(text, error.byte) + ": " + plain(error.what()));
+  } catch (const Json::exception& error) {
+    throw Error(ExitCode::usage, name + ": not usable JSON: " + plain(error.what()));
+  } catch (const std::invalid_argument& error) {
+    throw Error(ExitCode::usage, name + ": not usable JSON: " + error.what());
+  }
 }
 
 /// Throws when the text and its tree are more than is left; then the tree alone is held.
@@ -243,14 +270,52 @@ void hold_tree(std::string_view text, const std::string& name, const Outline& ou
 
 }  // namespace
 
-std::string quote(const Json& value) {
-  std::string text = compact(value);
+void refuse_size(const std::string& name) {
+  throw Error(
+      ExitCode::usage,
+      fmt::format("{}: reading it takes more memory than 256 MiB and three times the size of its files. "
+                  "Nothing that mprof writes is like that. Ask for the files again, or leave them out",
+                  name));
+}
+
+void refuse_depth(std::string_view text, const std::string& name, std::size_t byte) {
+  throw Error(ExitCode::usage, name + ": not usable JSON at " + position(text, byte) +
+                                   ": nested deeper than " + std::to_string(deepest) + " levels");
+}
+
+void refuse_syntax(std::string_view text, const std::string& name, std::size_t byte) {
+  NoBuilder nothing;
+  parse_into(nothing, text, name);
+  throw Error(ExitCode::usage, name + ": not valid JSON at " + position(text, byte));
+}
+
+void refuse_twin(const std::string& document, std::string_view name) {
+  throw Error(ExitCode::usage, document + ": not usable JSON: " + twin_text(name));
+}
+
+namespace {
+
+std::string cut(std::string text) {
   if (text.size() > longest_quote) text = text.substr(0, longest_quote) + "...";
   return text;
 }
 
+}  // namespace
+
+std::string quote(const Json& value) {
+  return cut(compact(value));
+}
+
+std::string quote(const Value& value) {
+  return cut(value.compact(longest_quote));
+}
+
 void fail(const std::string& where, const std::string& expected, const Json& found) {
   throw Error(ExitCode::usage, where + ": expected " + expected + ", found " + quote(found));
+}
+
+void fail(const Place& where, const std::string& expected, const Value& found) {
+  throw Error(ExitCode::usage, where.text() + ": expected " + expected + ", found " + quote(found));
 }
 
 std::string Place::text() const {
@@ -287,22 +352,8 @@ Json parse(std::string_view text, const std::string& name, Allowance& allowance)
   const Outline outline = outline_of(text, name);
   hold_tree(text, name, outline, allowance);
   Builder builder(outline.large);
-  try {
-    Json::sax_parse(text, &builder);
-    return builder.take();
-  } catch (const Json::parse_error& error) {
-    throw Error(ExitCode::usage,
-                name + ": not valid JSON at " + position(text, error.byte) + ": " + plain(error.what()));
-  } catch (const Json::exception& error) {
-    throw Error(ExitCode::usage, name + ": not usable JSON: " + plain(error.what()));
-  } catch (const std::invalid_argument& error) {
-    throw Error(ExitCode::usage, name + ": not usable JSON: " + error.what());
-  }
-}
-
-Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file,
-                   Allowance& allowance) {
-  return parse(read_file_within(directory, file, largest_document), file.string(), allowance);
+  parse_into(builder, text, name);
+  return builder.take();
 }
 
 std::string print(const Json& json) {

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/fields.hpp"
+#include "model/json_document.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
@@ -143,6 +144,7 @@ requires std::is_class_v<T> Json to_json(const T& value) {
 
 /// A value as a message quotes it, cut to a readable length.
 [[nodiscard]] std::string quote(const Json& value);
+[[nodiscard]] std::string quote(const Value& value);
 
 /// Where in a document a value stands, and what may be made of it.
 class Place {
@@ -169,84 +171,81 @@ class Place {
 
 /// Throws Error(usage): "WHERE: expected EXPECTED, found VALUE".
 [[noreturn]] void fail(const std::string& where, const std::string& expected, const Json& found);
-[[noreturn]] inline void fail(const Place& where, const std::string& expected, const Json& found) {
-  fail(where.text(), expected, found);
-}
+[[noreturn]] void fail(const Place& where, const std::string& expected, const Value& found);
 
 // Declared ahead: these call each other, and argument-dependent lookup does not look in this namespace.
-void read(const Json& json, const Place& where, std::vector<Measurement>& measurements);
+void read(const Value& json, const Place& where, std::vector<Measurement>& measurements);
 template <class T>
-void read(const Json& json, const Place& where, std::vector<T>& values);
+void read(const Value& json, const Place& where, std::vector<T>& values);
 template <class T>
-void read(const Json& json, const Place& where, std::map<std::string, T>& values);
+void read(const Value& json, const Place& where, std::map<std::string, T>& values);
 template <class T>
 requires std::is_class_v<T>
-void read(const Json& json, const Place& where, T& value);
+void read(const Value& json, const Place& where, T& value);
 
-inline void read(const Json& json, const Place& where, std::string& value) {
-  if (!json.is_string()) fail(where, "text", json);
-  value = json.get_ref<const std::string&>();
+inline void read(const Value& json, const Place& where, std::string& value) {
+  if (!json.is_text()) fail(where, "text", json);
+  value = json.text();
   where.take(value.size());
 }
-inline void read(const Json& json, const Place& where, Name& value) {
-  if (!json.is_string()) fail(where, "text", json);
-  value = json.get_ref<const std::string&>();
+inline void read(const Value& json, const Place& where, Name& value) {
+  if (!json.is_text()) fail(where, "text", json);
+  value = json.text();
 }
-inline void read(const Json& json, const Place& where, bool& value) {
+inline void read(const Value& json, const Place& where, bool& value) {
   if (!json.is_boolean()) fail(where, "true or false", json);
-  value = json.get<bool>();
+  value = json.truth();
 }
-inline void read(const Json& json, const Place& where, double& value) {
+inline void read(const Value& json, const Place& where, double& value) {
   if (!json.is_number()) fail(where, "a number", json);
-  value = json.get<double>();
+  value = json.number();
   if (!std::isfinite(value)) fail(where, "a finite number", json);
 }
 template <class T>
-requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void read(const Json& json, const Place& where,
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void read(const Value& json, const Place& where,
                                                                       T& value) {
-  const bool fits = json.is_number_unsigned() &&
-                    json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  const bool fits =
+      json.is_count() && json.count() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
   if (!fits) fail(where, "a whole number that is not negative", json);
-  value = json.get<T>();
+  value = static_cast<T>(json.count());
 }
 template <Enumeration T>
-void read(const Json& json, const Place& where, T& value) {
-  if (!json.is_string() || !from_string(json.get<std::string>(), value))
-    fail(where, "one of the known words", json);
+void read(const Value& json, const Place& where, T& value) {
+  if (!json.is_text() || !from_string(json.text(), value)) fail(where, "one of the known words", json);
 }
-inline void read(const Json& json, const Place& where, Fact& value) {
-  if (json.is_string()) {
-    read(json, where, value.emplace<std::string>());
-  } else if (json.is_number()) {
-    read(json, where, value.emplace<double>());
-  } else if (json.is_object() && json.size() == 1 && json.contains("absent") && json["absent"].is_string()) {
-    value = Absent{json["absent"].get<std::string>()};
-  } else {
-    fail(where, "text, a number or {\"absent\": reason}", json);
-  }
+inline void read(const Value& json, const Place& where, Fact& value) {
+  if (json.is_text()) return read(json, where, value.emplace<std::string>());
+  if (json.is_number()) return read(json, where, value.emplace<double>());
+  const bool is_one = json.is_object() && json.size() == 1;
+  const std::optional<Value> reason = is_one ? json.find("absent") : std::nullopt;
+  if (!reason || !reason->is_text()) fail(where, "text, a number or {\"absent\": reason}", json);
+  value = Absent{std::string(reason->text())};
 }
-inline void read(const Json& json, const Place& where, Problem& problem) {
+inline void read(const Value& json, const Place& where, Problem& problem) {
   if (!json.is_object()) fail(where, "an object of whole numbers by axis", json);
   problem.coordinates.clear();
   where.take(json.size() * sizeof(Coordinate));
-  for (const auto& [axis, value] : json.items())
-    read(value, where.member(axis), problem.coordinates.emplace_back(Coordinate{axis, 0}).value);
+  for (const auto& [axis, value] : json.members())
+    read(value, where.member(axis), problem.coordinates.emplace_back(Coordinate{std::string(axis), 0}).value);
 }
 template <class T>
-void read(const Json& json, const Place& where, std::vector<T>& values) {
+void read(const Value& json, const Place& where, std::vector<T>& values) {
   if (!json.is_array()) fail(where, "an array", json);
   values.clear();
   where.take(json.size() * sizeof(T));
   values.reserve(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) read(json[i], where.element(i), values.emplace_back());
+  for (const Value& element : json.elements()) {
+    const Place here = where.element(values.size());
+    read(element, here, values.emplace_back());
+  }
 }
 template <class T>
-void read(const Json& json, const Place& where, std::map<std::string, T>& values) {
+void read(const Value& json, const Place& where, std::map<std::string, T>& values) {
   if (!json.is_object()) fail(where, "an object", json);
   values.clear();
-  for (const auto& [name, element] : json.items()) {
+  for (const auto& [name, element] : json.members()) {
     where.take(sizeof(std::pair<const std::string, T>) + name.size());
-    read(element, where.member(name), values[name]);
+    read(element, where.member(name), values[std::string(name)]);
   }
 }
 
@@ -254,35 +253,50 @@ void read(const Json& json, const Place& where, std::map<std::string, T>& values
 /// a later version of this schema may have added them.
 class Reader {
  public:
-  Reader(const Json& object, const Place& where) : object_(object), where_(where) {
+  Reader(const Value& object, const Place& where) : where_(where), end_(object.next()), next_(end_) {
     if (!object.is_object()) fail(where, "an object", object);
+    first_ = next_ = object.inner();
   }
   template <class T>
   void field(const char* name, T& value) {
-    const auto member = object_.find(name);
-    if (member == object_.end())
-      throw Error(ExitCode::usage, where_.text() + ": the field \"" + name + "\" is missing");
+    const std::optional<Value> member = find(name);
+    if (!member) throw Error(ExitCode::usage, where_.text() + ": the field \"" + name + "\" is missing");
     read(*member, where_.member(name), value);
   }
   template <class T>
   void optional_field(const char* name, std::optional<T>& value) {
     value.reset();
-    if (object_.contains(name)) field(name, value.emplace());
+    if (const std::optional<Value> member = find(name)) read(*member, where_.member(name), value.emplace());
   }
   template <class T>
   void optional_field(const char* name, T& value) {
     value = T{};
-    if (object_.contains(name)) field(name, value);
+    if (const std::optional<Value> member = find(name)) read(*member, where_.member(name), value);
   }
 
  private:
-  const Json& object_;
+  /// A writer has the members in the order in which a reader asks for them: it is mostly the next one.
+  std::optional<Value> find(std::string_view name) {
+    for (const auto& [from, to] : {std::pair(next_, end_), std::pair(first_, next_)}) {
+      for (Value at = from; at != to;) {
+        const Value value = at.next();
+        if (at.text() == name) {
+          next_ = value.next();
+          return value;
+        }
+        at = value.next();
+      }
+    }
+    return std::nullopt;
+  }
+
   const Place& where_;
+  Value end_, next_, first_ = next_;
 };
 
 template <class T>
 requires std::is_class_v<T>
-void read(const Json& json, const Place& where, T& value) {
+void read(const Value& json, const Place& where, T& value) {
   Reader reader(json, where);
   fields(reader, value);
 }
@@ -290,19 +304,18 @@ void read(const Json& json, const Place& where, T& value) {
 /// Frees it value by value. Its destructor would first copy its largest array.
 void empty(Json& json);
 
-/// Of the document of that name.
+/// Of the document of that name, whose values are released.
 template <class T>
-[[nodiscard]] T from_json(Json json, const std::string& name, Allowance& allowance) {
+[[nodiscard]] T from_json(const Document& document, const std::string& name, Allowance& allowance) {
   T value;
-  read(json, Place(name, allowance), value);
-  empty(json);
+  read(document.root(), Place(name, allowance), value);
   allowance.release();
   return value;
 }
 template <class T>
-[[nodiscard]] T from_json(Json json, const std::string& name) {
+[[nodiscard]] T from_json(const Json& tree, const std::string& name) {
   Allowance allowance;
-  return from_json<T>(std::move(json), name, allowance);
+  return from_json<T>(Document(tree), name, allowance);
 }
 
 /// Throws Error(usage) when what may be JSON nests deeper than anything that mprof writes: a level costs its
@@ -312,18 +325,14 @@ void require_shallow(std::string_view text, const std::string& name);
 /// The same when its tree of values takes more memory than it may.
 void require_plain(std::string_view text, const std::string& name);
 
-/// Parses JSON text, whose bytes are granted to the allowance; the tree is held until from_json() has read
-/// it. Throws Error(usage) "NAME: line L, column C: ..." when the text is not JSON, or when require_plain()
-/// refuses it.
+/// Parses JSON text as a tree, for what a Document is not enough for: the text's bytes are granted to the
+/// allowance, and the tree is held. Throws Error(usage) "NAME: line L, column C: ..." when the text is not
+/// JSON, or when require_plain() refuses it.
 [[nodiscard]] Json parse(std::string_view text, const std::string& name, Allowance& allowance);
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
 
 /// No document that mprof reads is larger: what is made of one takes several times its bytes.
 inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 28;
-
-/// The same of a file of a directory that came from anywhere (read_file_within()).
-[[nodiscard]] Json read_document(const std::filesystem::path& directory, const std::filesystem::path& file,
-                                 Allowance& allowance);
 
 /// Two-space indentation, but whatever fits on a line of 120 columns, and every array of numbers, on one
 /// line.

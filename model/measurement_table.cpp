@@ -93,7 +93,7 @@ class Table {
   std::size_t measurements_ = 0;
 };
 
-std::vector<Name> names_of(const Json& kernels, const char* name, const Place& where) {
+std::vector<Name> names_of(const Value& kernels, const char* name, const Place& where) {
   std::vector<Name> names;
   Reader(kernels, where).field(name, names);
   return names;
@@ -102,8 +102,8 @@ std::vector<Name> names_of(const Json& kernels, const char* name, const Place& w
 /// A sample of its own on the heap.
 constexpr std::size_t bytes_of_sample = 32;
 
-void read_cell(const Json& cell, const Place& where, Measurement& m) {
-  if (cell.is_string()) {
+void read_cell(const Value& cell, const Place& where, Measurement& m) {
+  if (cell.is_text()) {
     read(cell, where, m.absent);
   } else if (cell.is_number()) {
     read(cell, where, m.samples.emplace_back());
@@ -112,37 +112,39 @@ void read_cell(const Json& cell, const Place& where, Measurement& m) {
   }
 }
 
-void require_cells(const Json& column, const Place& where, std::size_t kernels) {
+void require_cells(const Value& column, const Place& where, std::size_t kernels) {
   if (column.is_array() && column.size() == kernels) return;
   fail(where, fmt::format("{} cells, one a kernel", kernels), column);
 }
 
-void read_table(const Json& table, const Place& where, std::vector<Measurement>& measurements) {
-  const auto kernels = table.find("kernels");
-  if (kernels == table.end())
-    throw Error(ExitCode::usage, where.text() + ": the field \"kernels\" is missing");
-  const std::vector<Name> ops = names_of(*kernels, "op", where.member("kernels"));
-  const std::vector<Name> names = names_of(*kernels, "kernel", where.member("kernels"));
+Value member_of(const Value& table, const char* name, const Place& where) {
+  const std::optional<Value> member = table.find(name);
+  if (!member) throw Error(ExitCode::usage, where.text() + ": the field \"" + name + "\" is missing");
+  return *member;
+}
+
+void read_table(const Value& table, const Place& where, std::vector<Measurement>& measurements) {
+  const Value kernels = member_of(table, "kernels", where), columns = member_of(table, "columns", where);
+  const std::vector<Name> ops = names_of(kernels, "op", where.member("kernels"));
+  const std::vector<Name> names = names_of(kernels, "kernel", where.member("kernels"));
   if (ops.size() != names.size())
     fail(where.member("kernels").member("op"), fmt::format("{} names, one a kernel", names.size()),
-         (*kernels)["op"]);
-  const Json& columns = table["columns"];
+         *kernels.find("op"));
   const Place here = where.member("columns");
   if (!columns.is_object()) fail(here, "an object", columns);
-  std::vector<std::pair<Name, const Json*>> by_metric;
+  std::vector<std::pair<Name, Value>> by_metric;  // each with the cell that is read next
   std::size_t cells = 0;
-  for (const auto& [metric, column] : columns.items()) {
+  for (const auto& [metric, column] : columns.members()) {
     require_cells(column, here.member(metric), names.size());
-    by_metric.emplace_back(metric, &column);
-    cells +=
-        static_cast<std::size_t>(std::ranges::count_if(column, [](const Json& c) { return !c.is_null(); }));
+    by_metric.emplace_back(metric, column.inner());
+    for (const Value& cell : column.elements()) cells += cell.is_null() ? 0 : 1;
   }
   where.take(cells * (sizeof(Measurement) + bytes_of_sample));
   if (const std::size_t size = measurements.size() + cells; size > measurements.capacity())
     measurements.reserve(std::max(size, measurements.size() * 3 / 2));
   for (std::size_t i = 0; i < names.size(); ++i) {
-    for (const auto& [metric, column] : by_metric) {
-      const Json& cell = (*column)[i];
+    for (auto& [metric, next] : by_metric) {
+      const Value cell = std::exchange(next, next.next());
       if (cell.is_null()) continue;
       Measurement& m = measurements.emplace_back();
       m.metric = metric;
@@ -172,16 +174,17 @@ Json to_json(const std::vector<Measurement>& measurements) {
   return list;
 }
 
-void read(const Json& json, const Place& where, std::vector<Measurement>& measurements) {
+void read(const Value& json, const Place& where, std::vector<Measurement>& measurements) {
   if (!json.is_array()) fail(where, "an array", json);
   measurements.clear();
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const Place here = where.element(i);
-    if (json[i].is_object() && json[i].contains("columns")) {
-      read_table(json[i], here, measurements);
+  std::size_t i = 0;
+  for (const Value& element : json.elements()) {
+    const Place here = where.element(i++);
+    if (element.is_object() && element.find("columns")) {
+      read_table(element, here, measurements);
     } else {
       here.take(sizeof(Measurement));
-      read(json[i], here, measurements.emplace_back());
+      read(element, here, measurements.emplace_back());
     }
   }
 }

@@ -50,8 +50,8 @@ void fields(Archive& a, S& s) {
   a.field("cases", s.cases);
 }
 
-RunDocument document_of(json::Json json, const std::string& name, Allowance& allowance) {
-  return json::from_json<RunDocument>(migrate_run(std::move(json), name), name, allowance);
+RunDocument document_of(std::string_view text, const std::string& name, Allowance& allowance) {
+  return json::from_json<RunDocument>(newest_run(text, name, allowance), name, allowance);
 }
 
 /// The ops of each problem of each family: families have many cases, and can have many problems.
@@ -162,7 +162,7 @@ std::string run_to_json(const Run& run) {
 
 Run parse_run(std::string_view text, const std::string& name) {
   Allowance allowance;
-  RunDocument document = document_of(json::parse(text, name, allowance), name, allowance);
+  RunDocument document = document_of(text, name, allowance);
   return assembled(document, name);
 }
 
@@ -171,7 +171,7 @@ Run read_record(const fs::path& directory) {
   const fs::path file = directory / run_file_name;
   Allowance allowance;
   RunDocument document =
-      document_of(json::read_document(directory, file, allowance), file.string(), allowance);
+      document_of(read_file_within(directory, file, json::largest_document), file.string(), allowance);
   std::vector<bool> in_files;
   for (const IndexEntry& entry : document.cases) in_files.push_back(!entry.passes);
   Run run = assembled(document, file.string());

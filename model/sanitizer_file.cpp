@@ -41,8 +41,8 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-SanitizerRecord record_of(json::Json json, const std::string& name, Allowance& allowance) {
-  return json::from_json<SanitizerRecord>(migrate_sanitizer_record(std::move(json), name), name, allowance);
+SanitizerRecord record_of(std::string_view text, const std::string& name, Allowance& allowance) {
+  return json::from_json<SanitizerRecord>(newest_sanitizer_record(text, name, allowance), name, allowance);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ std::string sanitizer_record_to_json(const SanitizerRecord& record) {
 
 SanitizerRecord parse_sanitizer_record(std::string_view text, const std::string& name) {
   Allowance allowance;
-  return record_of(json::parse(text, name, allowance), name, allowance);
+  return record_of(text, name, allowance);
 }
 
 std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {
@@ -66,8 +66,8 @@ std::optional<SanitizerRecord> read_sanitizer_record(const std::filesystem::path
   for (const auto& candidate : {file, file.parent_path() / older_name}) {
     if (!std::filesystem::exists(candidate, error)) continue;
     Allowance allowance;
-    return record_of(json::read_document(file.parent_path(), candidate, allowance), candidate.string(),
-                     allowance);
+    return record_of(read_file_within(file.parent_path(), candidate, json::largest_document),
+                     candidate.string(), allowance);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "model/migrate/migrate.hpp"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,36 +23,42 @@ constexpr std::array<Step, run_schema_version - 1> run_steps{migrate_1_to_2};
 constexpr std::array<Step, sanitizer_schema_version - 1> sanitizer_steps{migrate_sanitizer_1_to_2};
 
 template <std::size_t n>
-Json migrate(Json document, const std::string& name, const std::string& kind,
-             const std::array<Step, n>& steps) {
-  const int newest = static_cast<int>(n) + 1;
-  const int written = require_version(document, name, kind, {1, newest});
-  for (int from = written; from < newest; ++from) {
-    document = steps.at(static_cast<std::size_t>(from) - 1)(std::move(document));
-    document["schema_version"] = static_cast<unsigned>(from) + 1;  // as a parser would have it
+json::Document newest(std::string_view text, const std::string& name, const std::string& kind,
+                      const std::array<Step, n>& steps, Allowance& allowance) {
+  const int last = static_cast<int>(n) + 1;
+  json::Document document(text, name, allowance);
+  const int written = require_version(document.root(), name, kind, {1, last});
+  if (written == last) return document;
+  Json tree = json::parse(text, name);
+  for (int from = written; from < last; ++from) {
+    tree = steps.at(static_cast<std::size_t>(from) - 1)(std::move(tree));
+    tree["schema_version"] = static_cast<unsigned>(from) + 1;  // as a parser would have it
   }
+  document = json::Document(tree);
+  json::empty(tree);
   return document;
 }
 
 /// " by mprof 0.9.0", where the document says so.
-std::string by_whom(const Json& document) {
+std::string by_whom(const json::Value& document) {
   const auto tool = document.find("tool");
-  if (tool == document.end() || !tool->is_object()) return "";
+  if (!tool || !tool->is_object()) return "";
   const auto by = tool->find("version");
-  return by != tool->end() && by->is_string() ? " by mprof " + json::quote(*by) : "";
+  return by && by->is_text() ? " by mprof " + json::quote(*by) : "";
 }
 
 }  // namespace
 
-int require_version(const Json& document, const std::string& name, const std::string& kind,
+int require_version(const json::Value& document, const std::string& name, const std::string& kind,
                     Versions versions) {
-  if (!document.is_object() || !document.contains("schema_version")) {
+  const auto version_field = document.is_object() ? document.find("schema_version") : std::nullopt;
+  if (!version_field) {
     throw Error(ExitCode::usage,
                 fmt::format("{}: this is JSON, but no {} (it has no schema_version)", name, kind));
   }
   int found = 0;
   Allowance allowance;
-  json::read(document["schema_version"], json::Place(name, allowance).member("schema_version"), found);
+  json::read(*version_field, json::Place(name, allowance).member("schema_version"), found);
   if (found > versions.newest) {
     throw Error(
         ExitCode::usage,
@@ -69,12 +76,12 @@ int require_version(const Json& document, const std::string& name, const std::st
   return found;
 }
 
-Json migrate_run(Json document, const std::string& name) {
-  return migrate(std::move(document), name, "run record of mprof", run_steps);
+json::Document newest_run(std::string_view text, const std::string& name, Allowance& allowance) {
+  return newest(text, name, "run record of mprof", run_steps, allowance);
 }
 
-Json migrate_sanitizer_record(Json document, const std::string& name) {
-  return migrate(std::move(document), name, "record of `mprof sanitize`", sanitizer_steps);
+json::Document newest_sanitizer_record(std::string_view text, const std::string& name, Allowance& allowance) {
+  return newest(text, name, "record of `mprof sanitize`", sanitizer_steps, allowance);
 }
 
 }  // namespace mprof

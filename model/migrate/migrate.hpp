@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/json_archive.hpp"
 
@@ -19,14 +20,16 @@ struct Versions {
 
 /// The schema version of a document. Throws Error(usage) that says what to do when it has none ("this is no
 /// KIND"), or one that this mprof does not read. `name` is what messages call the document.
-int require_version(const Json& document, const std::string& name, const std::string& kind,
+int require_version(const json::Value& document, const std::string& name, const std::string& kind,
                     Versions versions);
 
-/// run.json of any version in this one's form. Where it was written before cases had files of their own, they
-/// stand in it, with their passes. Throws as require_version() does.
-[[nodiscard]] Json migrate_run(Json document, const std::string& name);
+/// The text of run.json of any version in this one's form; the text must outlive it. Where it was written
+/// before cases had files of their own, they stand in it, with their passes. Throws as json::Document and
+/// require_version() do.
+[[nodiscard]] json::Document newest_run(std::string_view text, const std::string& name, Allowance& allowance);
 /// The same for the record of `mprof sanitize`.
-[[nodiscard]] Json migrate_sanitizer_record(Json document, const std::string& name);
+[[nodiscard]] json::Document newest_sanitizer_record(std::string_view text, const std::string& name,
+                                                     Allowance& allowance);
 
 /// Version 1 knew one family: its problems were batches of images, its ops the layers of a network.
 [[nodiscard]] Json migrate_1_to_2(Json run);

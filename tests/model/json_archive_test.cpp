@@ -111,15 +111,15 @@ TEST(Allowance, IsThreeTimesTheDocumentsAndALittleForSmallOnes) {
   EXPECT_FALSE(allowance.take(1));
 }
 
-/// Text that is in the tree and in what is made of it stands twice.
-TEST(ParseJson, HoldsItsTreeUntilItIsRead) {
+/// Text stands in the document and in what is made of it.
+TEST(FromJson, HoldsADocumentUntilItIsRead) {
   const std::string text = "[\"" + std::string(1'000'000, 'a') + "\"]";
   Allowance allowance;
   EXPECT_TRUE(allowance.take(std::uintmax_t{256} << 20));
   const std::vector<std::string> read =
-      json::from_json<std::vector<std::string>>(json::parse(text, "x", allowance), "x", allowance);
+      json::from_json<std::vector<std::string>>(json::Document(text, "x", allowance), "x", allowance);
   EXPECT_EQ(read.front().size(), 1'000'000U);
-  EXPECT_TRUE(allowance.take(1'900'000)) << "the tree is gone";
+  EXPECT_TRUE(allowance.take(1'900'000)) << "the document is gone";
   EXPECT_FALSE(allowance.take(200'000));
 }
 

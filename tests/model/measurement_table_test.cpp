@@ -24,7 +24,8 @@ using Measurements = std::vector<Measurement>;
 Measurements read_back(const Json& list) {
   Measurements measurements;
   Allowance allowance;
-  json::read(json::parse(json::print(list), "list"), json::Place("list", allowance), measurements);
+  const std::string text = json::print(list);
+  json::read(json::Document(text, "list", allowance).root(), json::Place("list", allowance), measurements);
   return measurements;
 }
 
@@ -165,7 +166,7 @@ TEST(MeasurementTable, OfMoreThanItsFileMayTakeIsRefused) {
   Measurements measurements;
   expect_contains(
       message_of([&] {
-        json::read(json::parse(text, "case.json", allowance), json::Place("case.json", allowance),
+        json::read(json::Document(text, "case.json", allowance).root(), json::Place("case.json", allowance),
                    measurements);
       }),
       "case.json[0]: reading it takes more memory than 256 MiB and three times the size of its files");
@@ -176,7 +177,8 @@ TEST(MeasurementTable, KeepsANameOnce) {
   const std::string text = square_table(100, std::string(100'000, 'm'));
   Allowance allowance;
   Measurements measurements;
-  json::read(json::parse(text, "case.json"), json::Place("case.json", allowance), measurements);
+  json::read(json::Document(text, "case.json", allowance).root(), json::Place("case.json", allowance),
+             measurements);
   ASSERT_EQ(measurements.size(), 10'000U);
   EXPECT_EQ(&measurements[0].metric.text(), &measurements[100].metric.text());
 }

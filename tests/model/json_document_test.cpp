@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "model/json_document.hpp"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "messages.hpp"
+#include "model/json_archive.hpp"
+
+namespace mprof {
+namespace {
+
+using json::Document;
+using json::Json;
+using test::expect_contains;
+using test::message_of;
+
+/// What a reader made of a text, as a tree.
+Json tree_of(const json::Value& value) {
+  if (value.is_boolean()) return value.truth();
+  if (value.is_count()) return value.count();
+  if (value.is_number()) return value.number();
+  if (value.is_text()) return std::string(value.text());
+  if (value.is_array()) {
+    Json array = Json::array();
+    for (const json::Value& element : value.elements()) array.push_back(tree_of(element));
+    return array;
+  }
+  if (value.is_null()) return nullptr;
+  Json object = Json::object();
+  for (const auto& [name, member] : value.members()) object[std::string(name)] = tree_of(member);
+  return object;
+}
+
+/// Empty when the text is refused.
+std::string read(const std::string& text) {
+  Allowance allowance;
+  try {
+    return tree_of(Document(text, "x", allowance).root()).dump();
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+const std::vector<std::string> valid{
+    "1",
+    " [ ] ",
+    "{}",
+    "\xef\xbb\xbf[1]",
+    R"({"a": [1, 2.5, true, null, [], {}], "b": {"c": {"d": 18446744073709551615}}})",
+    R"([0.1, 1e5, 1E-7, 0e0, 123456789012345678901234567890, 4.9e-324, 1e-400, 1.7976931348623157e308])",
+    R"(["\"\\\/\b\f\n\r\t", "\u00e9\u20ac\ud83d\ude00", "é€😀", "a\u0041b", ""])",
+    "[\n\t1 ,\r\n2 ]",
+};
+
+const std::vector<std::string> invalid{
+    "",
+    " ",
+    "[",
+    "]",
+    "{",
+    "[1",
+    "[1,",
+    "[1,]",
+    "[,1]",
+    "[1 2]",
+    R"({"a"})",
+    R"({"a":})",
+    R"({"a":1,})",
+    R"({a:1})",
+    "01",
+    "-",
+    "+1",
+    "1.",
+    ".5",
+    "1e",
+    "1e+",
+    "--1",
+    "tru",
+    "nulll",
+    "[1]]",
+    "[1] 2",
+    "'a'",
+    "\"a",
+    R"("\x")",
+    R"("\u12")",
+    R"("\u12g4")",
+    R"("\ud83d")",
+    R"("\ude00")",
+    R"("\ud83d\u0041")",
+    "\"\n\"",
+    "\"\xff\"",
+    "\"\xc0\x80\"",
+    "\"\xed\xa0\x80\"",
+    "\"\xf4\x90\x80\x80\"",
+    "\"\xe2\x82\"",
+    "[1e999]",
+    "NaN",
+    R"({"a": 1, "b": 2, "a": 3})",
+};
+
+TEST(Document, ReadsWhatAParserReads) {
+  for (const std::string& text : valid) EXPECT_EQ(read(text), Json::parse(text).dump()) << text;
+}
+
+TEST(Document, RefusesWhatAParserRefusesInItsWords) {
+  for (const std::string& text : invalid) {
+    const std::string expected = message_of([&] { static_cast<void>(json::parse(text, "x.json")); });
+    Allowance allowance;
+    EXPECT_EQ(message_of([&] { Document(text, "x.json", allowance); }), expected) << text;
+    EXPECT_NE(expected, "") << text;
+  }
+}
+
+/// Each cut and each changed byte of a document gives what a parser makes of it.
+TEST(Document, AgreesWithAParserOnDamagedText) {
+  const std::string whole = R"({"a": [1, -2.5e3, "x\u00e9\n", {"b": null}], "é": true, "c": []})";
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const std::string& text :
+         {whole.substr(0, i), whole.substr(0, i) + whole.substr(i + 1),
+          std::string(whole).replace(i, 1, "\""), std::string(whole).replace(i, 1, "]"),
+          std::string(whole).replace(i, 1, "\xe2"), std::string(whole).replace(i, 1, "1")}) {
+      std::string expected;
+      try {
+        expected = json::parse(text, "x").dump();
+      } catch (const Error&) {
+        expected = "";
+      }
+      EXPECT_EQ(read(text), expected.empty() ? "" : Json::parse(text).dump()) << text;
+    }
+  }
+}
+
+TEST(Document, OfATreeIsTheSame) {
+  for (const std::string& text : valid) {
+    const Json tree = Json::parse(text);
+    EXPECT_EQ(tree_of(Document(tree).root()).dump(), tree.dump()) << text;
+  }
+}
+
+TEST(Document, NestsAHundredLevels) {
+  const auto nested = [](std::size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); };
+  EXPECT_NE(read(nested(100)), "");
+  Allowance allowance;
+  expect_contains(message_of([&] { Document(nested(101), "x.json", allowance); }),
+                  "x.json: not usable JSON at line 1, column 100: nested deeper than 100 levels");
+}
+
+TEST(Document, OfManySmallValuesIsRefused) {
+  std::string text = "[0";
+  while (text.size() < 60'000'000) text += ",0";
+  text += ']';
+  Allowance allowance;
+  expect_contains(message_of([&] { Document(text, "x", allowance); }),
+                  "x: reading it takes more memory than 256 MiB and three times ");
+}
+
+TEST(Document, IsQuotedInOneLine) {
+  Allowance allowance;
+  const std::string text = R"({"a": [1, 2.5, "b\n"], "c": {"d": null, "e": false}, "f": []})";
+  EXPECT_EQ(json::quote(Document(text, "x", allowance).root()), json::quote(Json::parse(text)));
+}
+
+}  // namespace
+}  // namespace mprof
