@@ -2,7 +2,6 @@
 #include "model/derive/derive.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,14 +24,18 @@ PassResult* find_pass(Case& subject, Pass pass) {
 
 /// Puts rows in the places of stored ones of the same metric, op and kernel, and the others behind them.
 void put(std::vector<Measurement>& measurements, std::vector<Measurement> rows) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> stored;
-  for (std::size_t i = 0; i < measurements.size(); ++i) {
-    const Measurement& m = measurements[i];
-    stored.emplace(std::tuple(m.metric, m.op, m.kernel), i);
-  }
+  // A name is kept once, so that its address stands for it.
+  const auto key_of = [](const Measurement& m) {
+    return std::tuple(&m.metric.text(), &m.op.text(), &m.kernel.text());
+  };
+  std::vector<std::pair<decltype(key_of(rows.front())), std::size_t>> stored;
+  stored.reserve(measurements.size());
+  for (std::size_t i = 0; i < measurements.size(); ++i) stored.emplace_back(key_of(measurements[i]), i);
+  std::ranges::sort(stored);
+  measurements.reserve(measurements.size() + rows.size());
   for (Measurement& row : rows) {
-    const auto found = stored.find({row.metric, row.op, row.kernel});
-    if (found == stored.end()) {
+    const auto found = std::ranges::lower_bound(stored, std::pair(key_of(row), std::size_t{0}));
+    if (found == stored.end() || found->first != key_of(row)) {
       measurements.push_back(std::move(row));
     } else if (!row.samples.empty() || measurements[found->second].samples.empty()) {
       measurements[found->second] = std::move(row);

@@ -24,7 +24,7 @@ std::string html_of(const Comparison& comparison, json view, const Templates& te
   ComparisonCharts drawn = comparison_charts(comparison);
   view["drawn"] = std::move(drawn.view);
   add_page_parts(view, templates, drawn.charts, {"tables", "report", "filters"});
-  return render_html(templates, "compare", std::move(view));
+  return render_html(templates, "compare", view);
 }
 
 void lay_out_tables(json& tables, std::size_t width) {

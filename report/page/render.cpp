@@ -2,9 +2,10 @@
 #include "report/page/render.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
+#include <map>
 #include <set>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "report/text/format.hpp"
 #include "report/text/markdown.hpp"
 #include "report/text/plain_text.hpp"
+#include "report/views/packed_rows.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -24,39 +26,102 @@ using nlohmann::json;
 namespace mustache = kainjow::mustache;
 using Escape = std::function<std::string(const std::string&)>;
 
-template <class View>
-using Members = std::conditional_t<std::is_const_v<View>, const json::object_t, json::object_t>;
-
-template <class View>
-void give_way(View& value) {
-  if constexpr (!std::is_const_v<View>) value = nullptr;
-}
-
-/// Strings, lists and flags. A template can ask whether a string is there, so an empty one is false; numbers
-/// are not for templates, since views hold finished text. A view that may change gives way to what is made of
-/// it: both take the most memory of a report.
-template <class View>
-mustache::data to_data(View& value) {
-  if (value.is_object()) {
-    mustache::data object{mustache::data::type::object};
-    for (auto& [key, member] : value.template get_ref<Members<View>&>()) object[key] = to_data(member);
-    give_way(value);
-    return object;
+/// What a template sees of a view: strings, lists and flags. A template can ask whether a string is there, so
+/// an empty one is false; numbers are not for templates, since views hold finished text. Mustache's own data
+/// of a whole view would take the most memory of a report: each value is made when it is asked for.
+class ViewContext : public mustache::basic_context<std::string> {
+ public:
+  ViewContext(const json& view, std::map<std::string, mustache::data> partials)
+      : partials_(std::move(partials)) {
+    frames_.push_back({&view, {}});
+    lists_.emplace_back();
   }
-  if (value.is_array()) {
-    mustache::data list{mustache::data::type::list};
-    // Its push_back() copies all that an element holds, and so would each list around it.
-    auto& elements =
-        const_cast<mustache::list&>(list.list_value());  // NOLINT(*-const-cast): not a const list
-    elements.reserve(value.size());
-    for (View& element : value) elements.push_back(to_data(element));
-    give_way(value);
-    return list;
+
+  void push(const mustache::data* data) override {
+    const json& view = pushed(data);
+    frames_.push_back({&view, {}});
+    if (view.is_binary()) {
+      Frame& frame = frames_.back();
+      frame.unpacked = unpacked_row(view);
+      frame.view = &frame.unpacked;
+    }
+    if (lists_.size() < frames_.size()) lists_.emplace_back();
   }
-  if (value.is_string() && !value.template get_ref<const std::string&>().empty())
-    return value.template get<std::string>();
-  return value.is_boolean() && value.template get<bool>();
-}
+  void pop() override { frames_.pop_back(); }
+
+  const mustache::data* get(const std::string& name) const override {
+    if (name == ".") return shown(*frames_.back().view);
+    for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
+      if (const json* const found = find(*frame->view, name)) return shown(*found);
+    }
+    return nullptr;
+  }
+
+  const mustache::data* get_partial(const std::string& name) const override {
+    const auto found = partials_.find(name);
+    return found == partials_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  /// An element of a list, or an object, within which names are looked up.
+  struct Frame {
+    const json* view = nullptr;
+    json unpacked{};  ///< of a packed row
+  };
+  /// What Mustache goes through while the elements of a list are shown, one after the other.
+  struct List {
+    mustache::data elements{mustache::data::type::list};
+    const json* view = nullptr;
+  };
+
+  /// "a.b" is b of a.
+  static const json* find(const json& view, std::string_view name) {
+    const std::size_t dot = name.find('.');
+    if (!view.is_object()) return nullptr;
+    const auto found = view.find(std::string(name.substr(0, dot)));
+    if (found == view.end()) return nullptr;
+    return dot == std::string_view::npos ? &*found : find(*found, name.substr(dot + 1));
+  }
+
+  /// Mustache asks for the next value when it is done with the last one, but for a list: that of a frame is
+  /// in use until it asks for another one from the same frame.
+  const mustache::data* shown(const json& view) const {
+    last_ = &view;
+    if (view.is_array() && !view.empty()) {
+      List& list = lists_[frames_.size() - 1];
+      list.view = &view;
+      list.elements = mustache::data(mustache::list(view.size(), mustache::data(true)));
+      return &list.elements;
+    }
+    const bool is_text = view.is_string() && !view.get_ref<const std::string&>().empty();
+    const bool is_there = view.is_object() || view.is_binary() || (view.is_boolean() && view.get<bool>());
+    value_ = is_text ? mustache::data(view.get_ref<const std::string&>()) : mustache::data(is_there);
+    return &value_;
+  }
+
+  /// The view of what Mustache goes into: an element of this frame's list, or the last value.
+  const json& pushed(const mustache::data* data) const {
+    const List& list = lists_[frames_.size() - 1];
+    if (data == &value_ || list.view == nullptr) return *last_;
+    const mustache::list& elements = list.elements.list_value();
+    return (*list.view)[static_cast<std::size_t>(data - elements.data())];
+  }
+
+  std::map<std::string, mustache::data> partials_;
+  std::deque<Frame> frames_;        ///< the view, then inwards
+  mutable std::deque<List> lists_;  ///< of each frame
+  mutable mustache::data value_{};  ///< the last one that is no list
+  mutable const json* last_ = nullptr;
+};
+
+/// What a template writes into.
+struct Text {
+  std::string text{};
+  Text& operator<<(const std::string& more) {
+    text += more;
+    return *this;
+  }
+};
 
 /// The names that a template asks for as {{> name}}.
 std::set<std::string> partials_of(std::string_view text) {
@@ -79,28 +144,33 @@ std::string without_last_newline(std::string text) {
 }
 
 void add_partials(const Templates& templates, std::string_view text, std::string_view extension,
-                  mustache::data& data) {
+                  std::map<std::string, mustache::data>& partials) {
   for (const std::string& name : partials_of(text)) {
-    if (data.get(name) != nullptr) continue;
+    if (partials.contains(name)) continue;
     const std::string partial = without_last_newline(templates.load(fmt::format("{}.{}", name, extension)));
-    data.set(name, mustache::data(partial));
-    add_partials(templates, partial, extension, data);
+    partials.emplace(name, partial);
+    add_partials(templates, partial, extension, partials);
   }
 }
 
 std::string render(const Templates& templates, const std::string& file, std::string_view extension,
-                   mustache::data data, const Escape& escape) {
+                   const json& view, const Escape& escape) {
   const std::string text = templates.load(file);
   mustache::mustache compiled(text);
   compiled.set_custom_escape(escape);
-  add_partials(templates, text, extension, data);
-  std::string result = compiled.is_valid() ? compiled.render(data) : std::string();
+  std::map<std::string, mustache::data> partials;
+  add_partials(templates, text, extension, partials);
+  Text result;
+  if (compiled.is_valid()) {
+    ViewContext context(view, std::move(partials));
+    compiled.render(context, result);
+  }
   if (!compiled.is_valid()) {
     throw Error(ExitCode::usage,
                 fmt::format("the template {} cannot be used: {}. Correct it, or leave --templates out.", file,
                             compiled.error_message()));
   }
-  return result;
+  return std::move(result.text);
 }
 
 /// No empty line at either end and no two in a row: templates need not count what their parts leave behind.
@@ -135,18 +205,18 @@ std::string Templates::load(std::string_view name) const {
                           directory_.empty() ? "" : ", and neither has " + directory_.string()));
 }
 
-std::string render_html(const Templates& templates, std::string_view name, json view) {
-  return render(templates, fmt::format("{}.html.mustache", name), "html.mustache", to_data(view),
+std::string render_html(const Templates& templates, std::string_view name, const json& view) {
+  return render(templates, fmt::format("{}.html.mustache", name), "html.mustache", view,
                 mustache::html_escape<std::string>);
 }
 
 std::string render_markdown(const Templates& templates, std::string_view name, const json& view) {
-  return markdown::align_tables(format::plain_text(squeezed(render(
-      templates, fmt::format("{}.md.mustache", name), "md.mustache", to_data(view), markdown::escape))));
+  return markdown::align_tables(format::plain_text(squeezed(
+      render(templates, fmt::format("{}.md.mustache", name), "md.mustache", view, markdown::escape))));
 }
 
 std::string render_text(const Templates& templates, std::string_view name, const json& view) {
-  return squeezed(render(templates, fmt::format("{}.text.mustache", name), "text.mustache", to_data(view),
+  return squeezed(render(templates, fmt::format("{}.text.mustache", name), "text.mustache", view,
                          [](const std::string& text) { return text; }));
 }
 

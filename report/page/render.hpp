@@ -25,7 +25,8 @@ class Templates {
 
 /// A view laid out by the template `name`.html.mustache; partials are found by name in the same way.
 /// Everything from the view is escaped but what a template asks for in three braces.
-[[nodiscard]] std::string render_html(const Templates& templates, std::string_view name, nlohmann::json view);
+[[nodiscard]] std::string render_html(const Templates& templates, std::string_view name,
+                                      const nlohmann::json& view);
 
 /// The same by `name`.md.mustache, escaped for Markdown, tables aligned, with plain blanks and hyphens.
 [[nodiscard]] std::string render_markdown(const Templates& templates, std::string_view name,

@@ -15,6 +15,7 @@
 #include "report/page/charts.hpp"
 #include "report/page/pdf.hpp"
 #include "report/page/render.hpp"
+#include "report/views/packed_rows.hpp"
 #include "report/views/views.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -95,7 +96,7 @@ std::string html_of(Page page, const Templates& templates) {
   }
   add_page_parts(view, templates, charts, {"code", "tables", "timeline", "step", "report"});
   view["prism_js"] = prism(templates);
-  return render_html(templates, "milestone", std::move(view));
+  return render_html(templates, "milestone", view);
 }
 
 void require_known(const std::vector<std::string>& formats) {
@@ -117,7 +118,10 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
                                                 std::optional<trace::Trace> trace) {
   require_known(options.formats);
   const Templates templates(options.templates);
-  const Run chosen = selected(run, options.selection);
+  std::optional<Run> part;  // a run takes half of a report's memory
+  if (const auto& [only, baseline] = options.selection; !only.empty() || !baseline.empty())
+    part = selected(run, options.selection);
+  const Run& chosen = part ? *part : run;
   Materials materials = read_materials(chosen, options.directory, options.own_sources, std::move(trace));
   materials.linked = same_directory(options.out, options.directory);
   const RunAnalysis analysis = analyse(chosen, materials.sanitizer ? &*materials.sanitizer : nullptr, &run);
@@ -126,8 +130,11 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
     return std::find(options.formats.begin(), options.formats.end(), format) != options.formats.end();
   };
   Output output(options);
-  if (options.dump_view)
-    output.write("milestone.view.json", page.view.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  if (options.dump_view) {
+    json view = page.view;
+    unpack(view);
+    output.write("milestone.view.json", view.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  }
   if (wanted("md")) write_markdown(page, templates, output);
   if (!wanted("html") && !wanted("pdf")) return output.written();
   const std::string html = html_of(std::move(page), templates);

@@ -10,6 +10,7 @@
 
 #include "report/analysis/judgement/estimate.hpp"
 #include "report/text/format.hpp"
+#include "report/views/packed_rows.hpp"
 #include "report/wording/judgement.hpp"
 #include "report/wording/why.hpp"
 
@@ -257,57 +258,53 @@ std::vector<bool> Table::columns_worth_showing(std::vector<std::string>& remarks
   return shown;
 }
 
-std::vector<json> Table::column_cells(std::size_t column, Notes& notes) const {
+Table::Texts Table::texts_of(std::size_t column) const {
   const Column& head = columns_[column];
   const format::Scale scale =
       head.unit ? format::scale_for(*head.unit, typical(*head.unit)) : format::Scale{};
-  std::vector<std::string> texts;
-  std::size_t detail_width = 0;
+  const bool whole = head.unit == Unit::count && scale.divisor == 1;
+  Texts texts;
+  texts.texts.reserve(rows_.size());
   for (const auto& row : rows_) {
     const Cell& cell = row[column];
-    const bool whole = head.unit == Unit::count && scale.divisor == 1;
-    texts.push_back(!cell.absent.empty() ? std::string(dash)
-                    : !cell.number       ? cell.text
-                    : whole              ? format::fixed(*cell.number, 0)
-                                         : format::significant(*cell.number / scale.divisor));
-    detail_width = std::max(detail_width, format::width(cell.detail));
+    texts.texts.push_back(!cell.absent.empty() ? std::string(dash)
+                          : !cell.number       ? cell.text
+                          : whole              ? format::fixed(*cell.number, 0)
+                                               : format::significant(*cell.number / scale.divisor));
+    texts.detail_width = std::max(texts.detail_width, format::width(cell.detail));
   }
-  const auto padding = head.numeric ? format::decimal_padding(texts) : std::vector<std::string>(texts.size());
-  std::vector<json> cells;
-  cells.reserve(rows_.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const Cell& cell = rows_[i][column];
-    const std::string& footnote = cell.absent.empty() ? cell.note : cell.absent;
-    const bool repeats = column == 0 && !head.numeric && i > 0 && texts[i] == texts[i - 1];
-    cells.push_back({{"text", texts[i]},
-                     {"pad", padding[i]},
-                     {"detail", is_figure(texts[i]) ? left_pad(cell.detail, detail_width) : cell.detail},
-                     {"mark", footnote.empty() ? "" : notes.mark(footnote)},
-                     {"absent", !cell.absent.empty()},
-                     {"modelled", cell.modelled},
-                     {"best", cell.tone == Tone::best},
-                     {"repeat", repeats},
-                     {"link", cell.link},
-                     {"value", head.numeric ? sort_value(cell) : ""},
-                     {"class", class_of(cell, head.numeric) + (repeats ? " repeat" : "")}});
-  }
-  return cells;
+  texts.padding =
+      head.numeric ? format::decimal_padding(texts.texts) : std::vector<std::string>(texts.texts.size());
+  return texts;
+}
+
+json Table::cell_view(std::size_t row, std::size_t column, const Texts& texts, Notes& notes) const {
+  const Column& head = columns_[column];
+  const Cell& cell = rows_[row][column];
+  const std::string &footnote = cell.absent.empty() ? cell.note : cell.absent, &text = texts.texts[row];
+  const bool repeats = column == 0 && !head.numeric && row > 0 && text == texts.texts[row - 1];
+  return {{"text", text},
+          {"pad", texts.padding[row]},
+          {"detail", is_figure(text) ? left_pad(cell.detail, texts.detail_width) : cell.detail},
+          {"mark", footnote.empty() ? "" : notes.mark(footnote)},
+          {"absent", !cell.absent.empty()},
+          {"modelled", cell.modelled},
+          {"best", cell.tone == Tone::best},
+          {"repeat", repeats},
+          {"link", cell.link},
+          {"value", head.numeric ? sort_value(cell) : ""},
+          {"class", class_of(cell, head.numeric) + (repeats ? " repeat" : "")}};
 }
 
 json Table::view() const {
+  constexpr std::size_t most_plain_rows = 1000;
   std::vector<std::string> remarks, unrecorded;
   const std::vector<bool> shown = columns_worth_showing(remarks, unrecorded);
   json columns = json::array();
   json rows = json::array();
-  for (std::size_t r = 0; r < rows_.size(); ++r) rows.push_back({{"cells", json::array()}});
-  // Footnotes are lettered as the eye meets them: row by row. So mark the cells in that order first.
+  // Footnotes are lettered as the eye meets them: row by row.
   Notes notes;
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const std::string& footnote = row[i].absent.empty() ? row[i].note : row[i].absent;
-      if (shown[i] && !footnote.empty()) notes.mark(footnote);
-    }
-  }
+  std::vector<Texts> texts(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!shown[i]) continue;
     const auto& unit = columns_[i].unit;
@@ -316,8 +313,15 @@ json Table::view() const {
                        {"numeric", columns_[i].numeric},
                        {"spare", columns_[i].spare},
                        {"variants", columns_[i].variants}});
-    std::vector<json> cells = column_cells(i, notes);
-    for (std::size_t r = 0; r < rows_.size(); ++r) rows[r]["cells"].push_back(std::move(cells[r]));
+    texts[i] = texts_of(i);
+  }
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    json cells = json::array();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (shown[i]) cells.push_back(cell_view(r, i, texts[i], notes));
+    }
+    json row{{"cells", std::move(cells)}};
+    rows.push_back(rows_.size() > most_plain_rows ? packed_row(row) : std::move(row));
   }
   if (only_with_numbers_ && !has_numbers()) rows = json::array();
   return {{"id", id_},
@@ -428,7 +432,8 @@ TextLayout lay_out(const json& table, bool with_details) {
 
 }  // namespace
 
-std::string text_table(const json& table, std::size_t width) {
+std::string text_table(json table, std::size_t width) {
+  unpack(table);
   constexpr std::size_t narrowest = 12;  // an id of fewer characters tells nothing
   const auto fits = [width](const TextLayout& layout) { return width == 0 || layout.total() <= width; };
   TextLayout layout = lay_out(table, true);

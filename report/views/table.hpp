@@ -97,7 +97,8 @@ class Table {
   ///
   /// `value` is the number of a cell in SI base units, for a program that sorts; empty where it has no
   /// number. A column that is absent throughout for one reason becomes a remark. `unrecorded` has those
-  /// remarks again that only say that the run did not record something.
+  /// remarks again that only say that the run did not record something. Rows of a large table are packed
+  /// (packed_rows.hpp).
   [[nodiscard]] nlohmann::json view() const;
 
  private:
@@ -109,13 +110,21 @@ class Table {
     bool variants = false;
   };
   class Notes;
+  /// What stands in the cells of a column, row by row.
+  struct Texts {
+    std::vector<std::string> texts{};
+    std::vector<std::string> padding{};  ///< that puts their decimal points below each other
+    std::size_t detail_width = 0;
+  };
 
   [[nodiscard]] std::string why_absent(std::size_t column) const;
   [[nodiscard]] bool has_numbers() const;
   [[nodiscard]] std::vector<bool> columns_worth_showing(std::vector<std::string>& remarks,
                                                         std::vector<std::string>& unrecorded) const;
   [[nodiscard]] double typical(Unit unit) const;
-  [[nodiscard]] std::vector<nlohmann::json> column_cells(std::size_t column, Notes& notes) const;
+  [[nodiscard]] Texts texts_of(std::size_t column) const;
+  [[nodiscard]] nlohmann::json cell_view(std::size_t row, std::size_t column, const Texts& texts,
+                                         Notes& notes) const;
 
   std::string id_;
   std::string caption_;
@@ -127,6 +136,6 @@ class Table {
 /// A table view as monospaced text, at most `width` columns wide (0: as wide as it is). To become narrower,
 /// it first loses spare columns. Then it loses the small print, and the last line says so. Then the first
 /// column gives way: rows that share their first cell stand below it, indented.
-[[nodiscard]] std::string text_table(const nlohmann::json& table, std::size_t width);
+[[nodiscard]] std::string text_table(nlohmann::json table, std::size_t width);
 
 }  // namespace mprof
