@@ -234,7 +234,25 @@ struct Placed {
   std::error_code error{};
 };
 
+/// Whether a file is named below a directory, and no part of its name there is a symbolic link. It tells of
+/// the many files of a record in two questions to the system each.
+bool is_plainly_below(const fs::path& directory, const fs::path& file) {
+  const std::string &root = directory.native(), &whole = file.native();
+  if (root.empty() || !whole.starts_with(root) || whole.size() <= root.size() + 1) return false;
+  if (root.back() != '/' && whole[root.size()] != '/') return false;
+  for (std::size_t end = root.size(); end < whole.size();) {
+    const std::size_t begin = end + (whole[end] == '/' ? 1 : 0);
+    end = std::min(whole.find('/', begin), whole.size());
+    const std::string_view part(whole.data() + begin, end - begin);
+    struct stat status {};
+    if (part.empty() || part == "." || part == "..") return false;
+    if (::lstat(whole.substr(0, end).c_str(), &status) != 0 || S_ISLNK(status.st_mode)) return false;
+  }
+  return true;
+}
+
 Placed place(const fs::path& directory, const fs::path& file) {
+  if (is_plainly_below(directory, file)) return {.is_within = true};
   Placed placed;
   const fs::path root = fs::canonical(directory, placed.error);
   if (placed.error) return placed;

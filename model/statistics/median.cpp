@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 #include <unordered_map>
 #include <vector>
@@ -21,12 +22,6 @@ std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> copy(samples.begin(), samples.end());
   std::sort(copy.begin(), copy.end());
   return copy;
-}
-
-double median_of_sorted(std::span<const double> samples) {
-  const std::size_t middle = samples.size() / 2;
-  if (samples.size() % 2 == 1) return samples[middle];
-  return samples[middle - 1] + (samples[middle] - samples[middle - 1]) / 2;
 }
 
 /// The largest rank k (from 1) for which [x(k), x(n + 1 - k)] covers the median with 95 %: the interval
@@ -50,7 +45,12 @@ std::size_t rank_of_lower_end(std::size_t count) {
 }  // namespace
 
 double median(std::span<const double> samples) {
-  return median_of_sorted(sorted(samples));
+  std::vector<double> copy(samples.begin(), samples.end());
+  const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(copy.size() / 2);
+  std::nth_element(copy.begin(), middle, copy.end());
+  if (copy.size() % 2 == 1) return *middle;
+  const double below = *std::max_element(copy.begin(), middle);
+  return below + (*middle - below) / 2;
 }
 
 std::optional<Interval> median_interval(std::span<const double> samples) {
