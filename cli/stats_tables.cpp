@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "model/trace/program.hpp"
+#include "report/trace/profile_tables.hpp"
 #include "report/trace/profile_text.hpp"
 
 namespace mprof::cli {
@@ -29,6 +30,12 @@ class Impossible {
     for (std::size_t kind = 0; kind < before.size(); ++kind)
       most_.at(kind) = std::max(most_.at(kind), before.at(kind) - after.at(kind));
   }
+  /// Whether a call is one, which is counted.
+  bool is_one(const trace::Trace& trace, const trace::Call& call) {
+    const bool is = trace.cases.empty() ? trace::has_impossible_time(call) : call.time.end < call.time.start;
+    most_.at(place_of_calls) += is ? 1 : 0;
+    return is;
+  }
   void say() const {
     const std::size_t all = std::accumulate(most_.begin(), most_.end(), std::size_t{0});
     if (all == 0) return;
@@ -40,6 +47,7 @@ class Impossible {
 
  private:
   using Sizes = std::array<std::size_t, 6>;
+  static constexpr std::size_t place_of_calls = 3;
 
   static Sizes sizes_of(const trace::Trace& trace) {
     return {trace.kernels.size(), trace.graphs.size(),       trace.transfers.size(),
@@ -60,6 +68,15 @@ class Impossible {
   Sizes most_{};  ///< by kind of record: several tables may read the same
 };
 
+/// The calls of CUDA by name, where no other table needs them: each is seen once, and none is kept.
+ProfileTable sum_calls(trace::TraceFile& file, std::optional<trace::Trace>& profile, Impossible& impossible) {
+  TimesByName times;
+  profile = file.read_calls([&](const trace::Trace& trace, const trace::Call& call) {
+    if (!impossible.is_one(trace, call)) times[call.name].push_back(call.time.length());
+  });
+  return api_table(*profile, std::move(times));
+}
+
 }  // namespace
 
 void print_reports(const std::vector<const ProfileReport*>& reports, const std::string& format,
@@ -68,7 +85,14 @@ void print_reports(const std::vector<const ProfileReport*>& reports, const std::
   Impossible impossible;
   std::optional<trace::Trace> profile;
   trace::Parts held;
+  const auto reading_calls =
+      std::ranges::count_if(reports, [](const ProfileReport* report) { return report->reads.calls; });
   for (const ProfileReport* report : reports) {
+    if (reading_calls == 1 && report == &profile_report("cuda_api_sum")) {
+      held = {};
+      printer.add(sum_calls(file, profile, impossible));
+      continue;
+    }
     // Whether a time can be is judged by all work of its stream.
     trace::Parts wanted = report->reads;
     wanted.kernels = wanted.transfers = wanted.kernels || wanted.transfers;

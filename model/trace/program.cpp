@@ -47,22 +47,30 @@ void for_each_on_host(Trace& trace, const Visit& visit) {
 
 // --- Rows that cannot be used ---
 
+enum class Fault { none, zero, reversed };
+
+template <class Row>
+Fault fault_of(const Row& row) {
+  const Interval& time = row.time;
+  const bool known = std::min(time.start, time.end) > -latest && std::max(time.start, time.end) < latest;
+  // No file knows work from before the moment at which its times begin.
+  constexpr bool is_work = !requires {
+    row.thread;
+  };
+  const bool zero = (time.start == 0 && time.end == 0) || (is_work && known && time.start < 0);
+  if (zero) return Fault::zero;
+  return !known || time.end < time.start ? Fault::reversed : Fault::none;
+}
+
 class Sieve {
  public:
   template <class Row>
   void operator()(std::vector<Row>& rows) {
     std::erase_if(rows, [&](const Row& row) {
-      const Interval& time = row.time;
-      const bool known = std::min(time.start, time.end) > -latest && std::max(time.start, time.end) < latest;
-      // No file knows work from before the moment at which its times begin.
-      constexpr bool is_work = !requires {
-        row.thread;
-      };
-      const bool zero = (time.start == 0 && time.end == 0) || (is_work && known && time.start < 0);
-      const bool reversed = !zero && (!known || time.end < time.start);
-      counts_.zero_time += zero ? 1 : 0;
-      counts_.reversed += reversed ? 1 : 0;
-      return zero || reversed;
+      const Fault fault = fault_of(row);
+      counts_.zero_time += fault == Fault::zero ? 1 : 0;
+      counts_.reversed += fault == Fault::reversed ? 1 : 0;
+      return fault != Fault::none;
     });
   }
   [[nodiscard]] const Counts& counts() const { return counts_; }
@@ -533,6 +541,10 @@ class CaseMaker {
 bool fits_any_range(const Trace& trace, const std::string& glob) {
   return std::ranges::any_of(
       trace.ranges, [&](const Range& range) { return matches(glob, std::string(trace.text_of(range))); });
+}
+
+bool has_impossible_time(const Call& call) {
+  return fault_of(call) != Fault::none;
 }
 
 void leave_out_impossible(Trace& trace) {

@@ -21,6 +21,9 @@ struct ProgramOptions {
 /// Whether a glob fits the name of any range.
 [[nodiscard]] bool fits_any_range(const Trace& trace, const std::string& glob);
 
+/// Whether its times cannot be, in an export.
+[[nodiscard]] bool has_impossible_time(const Call& call);
+
 /// Leaves out the records of an export whose times cannot be, as make_program_case() does. The others keep
 /// their order.
 void leave_out_impossible(Trace& trace);

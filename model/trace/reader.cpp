@@ -212,6 +212,17 @@ class Reader {
     trace_.memory_labels = labels(nsys::memory_kinds);
   }
 
+  Trace read_calls(const std::function<void(const Trace&, const Call&)>& visit) {
+    each_wanted(
+        tables::calls, [&](const Call& call) { return by_correlation(call.correlation); },
+        [&](Call& call, const Home& home) {
+          call.in_case = home.in_case;
+          call.place = home.place;
+          visit(trace_, call);
+        });
+    return std::move(trace_);
+  }
+
   Trace read() {
     const Parts& parts = query_.parts;
     if (parts.kernels) read_kernels();
@@ -654,6 +665,14 @@ struct TraceFile::Opened {
   std::filesystem::path file;
   Query query;
   Places places{};
+
+  /// Throws when one that is asked for is not there.
+  void require_cases(const Trace& trace) const {
+    const auto known = case_indices(trace);
+    for (const std::string& id : query.cases) {
+      if (!known.contains(id)) refuse(file, fmt::format("there is no case {} in it", id));
+    }
+  }
 };
 
 TraceFile::TraceFile(const std::filesystem::path& file, Query query) {
@@ -675,10 +694,17 @@ Trace TraceFile::read(const Parts& parts) {
   if (have_places) of.places.read(database);
   Trace trace = Reader(database, of.query, of.places).read();
   if (parts.tallies && trace.cases.empty()) read_tallies(database, trace);
-  const auto known = case_indices(trace);
-  for (const std::string& id : of.query.cases) {
-    if (!known.contains(id)) refuse(of.file, fmt::format("there is no case {} in it", id));
-  }
+  of.require_cases(trace);
+  return trace;
+}
+
+Trace TraceFile::read_calls(const std::function<void(const Trace&, const Call&)>& visit) {
+  Opened& of = *opened_;
+  of.query.parts = {.calls = true};
+  const Database database(of.file, sqlite::Mode::read);
+  of.places.read(database);
+  Trace trace = Reader(database, of.query, of.places).read_calls(visit);
+  of.require_cases(trace);
   return trace;
 }
 

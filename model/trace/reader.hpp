@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -68,6 +69,9 @@ class TraceFile {
   TraceFile& operator=(const TraceFile&) = delete;
   ~TraceFile();
   [[nodiscard]] Trace read(const Parts& parts);
+  /// Calls visit(trace, call) for each call of CUDA, and keeps none: there may be millions. The trace has
+  /// what calls refer to.
+  [[nodiscard]] Trace read_calls(const std::function<void(const Trace&, const Call&)>& visit);
 
  private:
   struct Opened;

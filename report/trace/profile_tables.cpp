@@ -90,9 +90,12 @@ std::vector<Summed> by_operation(const Trace& trace, const ProfileScope& scope, 
       [&](std::size_t kind) { return trace.operation(static_cast<trace::TransferKind>(kind)); }, value));
 }
 
+ProfileTable call_sum(const ProfileReport& report, const Trace& trace, std::vector<Summed> sums) {
+  return summary(report, trace, "Num Calls", {{words("Name"), plain<&Summed::name>}}, std::move(sums));
+}
+
 ProfileTable api_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
-  return summary(report, trace, "Num Calls", {{words("Name"), plain<&Summed::name>}},
-                 times_by_name(trace, scope.of(trace.calls)));
+  return call_sum(report, trace, times_by_name(trace, scope.of(trace.calls)));
 }
 
 ProfileTable system_sum(const ProfileReport& report, const Trace& trace, const ProfileScope& scope) {
@@ -478,6 +481,12 @@ constexpr std::array reports{
 };
 
 }  // namespace
+
+ProfileTable api_table(const trace::Trace& trace, TimesByName times) {
+  std::map<std::string, std::vector<std::int64_t>> groups;
+  for (auto& [name, durations] : times) groups[trace.names[name]] = std::move(durations);
+  return call_sum(profile_report("cuda_api_sum"), trace, summed(std::move(groups)));
+}
 
 std::span<const ProfileReport> profile_reports() {
   return reports;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -78,6 +79,12 @@ struct ProfileReport {
 
 /// In the order of the documentation.
 [[nodiscard]] std::span<const ProfileReport> profile_reports();
+
+/// Durations in nanoseconds by name, taken up while rows are read.
+using TimesByName = std::unordered_map<trace::NameIndex, std::vector<std::int64_t>>;
+
+/// The table cuda_api_sum of calls that no trace holds.
+[[nodiscard]] ProfileTable api_table(const trace::Trace& trace, TimesByName times);
 
 /// By its name or its older one; throws Error(usage) with the nearest names.
 [[nodiscard]] const ProfileReport& profile_report(std::string_view name);

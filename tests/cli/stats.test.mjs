@@ -144,3 +144,15 @@ database.commit()`, file, join(source, "tests", "support")], { encoding: "utf8" 
   const share = Number(out.split("\n").find((line) => line.includes("layer7<")).split(",")[0]);
   assert.ok(share < 3, `${share} % of the time`);
 });
+
+test("calls that are summed while they are read are those of a trace that is held", () => {
+  const alone = stats("--report", "cuda_api_sum", "--format", "csv");
+  const beside = stats("--report", "cuda_api_sum,cuda_api_trace", "--format", "csv");
+  assert.ok(alone.split("\n").length > 3, alone);
+  assert.ok(beside.startsWith(alone.trimEnd()), `${alone}\n${beside}`);
+  for (const one of ["*@100", "*cpu*"]) {
+    const { code, err } = mprof(["stats", recorded, "--report", "cuda_api_sum", "--case", one]);
+    const held = mprof(["stats", recorded, "--report", "cuda_api_sum,cuda_api_trace", "--case", one]);
+    assert.deepEqual([code, err], [held.code, held.err], one);
+  }
+});
