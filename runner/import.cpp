@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -51,6 +52,7 @@ struct TraceFile {
 struct ImportedProgram {
   std::string name{};
   std::vector<TraceFile> trace_files{};
+  std::vector<std::future<std::string>> checksums{};  ///< of these, made while they are read
   std::vector<fs::path> counter_files{};
   std::optional<trace::Trace> trace{};
   std::vector<NcuReport> counters{};
@@ -198,6 +200,8 @@ void require_ranges(const trace::Trace& trace, const std::string& glob, const fs
 
 void read_traces(ImportedProgram& program, const std::string& ops) {
   for (const auto& [file, tool] : program.trace_files) {
+    // On this thread, and later, where the system has no other one.
+    program.checksums.push_back(std::async(std::launch::async | std::launch::deferred, sha256_of_file, file));
     program.trace = tool == TraceTool::torch ? read_torch_trace(file) : read_export(file);
     require_ranges(*program.trace, ops, file);
     program.ops = trace::make_program_case(*program.trace, {.case_id = program.id(), .ops = ops});
@@ -530,16 +534,17 @@ Case case_of(const ImportedProgram& program, const VariantInfo& variant, const F
   return c;
 }
 
-void add_inputs(Run& run, const ImportedProgram& program) {
-  const auto add = [&](const fs::path& file, std::string_view tool) {
+void add_inputs(Run& run, ImportedProgram& program) {
+  const auto add = [&](const fs::path& file, std::string_view tool, std::string checksum) {
     run.inputs.push_back({.family = program_family_id,
                           .name = fmt::format("{} ({})", program.name, tool),
                           .path = file.string(),
                           .size = fs::file_size(file),
-                          .checksum = sha256_of_file(file)});
+                          .checksum = std::move(checksum)});
   };
-  for (const auto& [file, tool] : program.trace_files) add(file, word_of(tool));
-  for (const fs::path& file : program.counter_files) add(file, "ncu");
+  for (std::size_t i = 0; i < program.trace_files.size(); ++i)
+    add(program.trace_files[i].path, word_of(program.trace_files[i].tool), program.checksums[i].get());
+  for (const fs::path& file : program.counter_files) add(file, "ncu", sha256_of_file(file));
 }
 
 /// When it was traced, or else now.
@@ -556,14 +561,14 @@ void set_times(Run& run, const std::vector<ImportedProgram>& programs) {
   run.finished = last ? utc_text(*last) : run.started;
 }
 
-Run record_of(const std::vector<ImportedProgram>& programs, const ImportOptions& options) {
+Run record_of(std::vector<ImportedProgram>& programs, const ImportOptions& options) {
   Run run = begin_record(options.command_line);
   run.families = {family_of_programs(programs)};
   run.plan.problems[program_family_id] = {Problem{}};
   run.plan.passes = {Pass::trace, Pass::counters};
   std::set<std::string> metrics;
   Machine machine(run.environment);
-  for (const ImportedProgram& program : programs) {
+  for (ImportedProgram& program : programs) {
     VariantInfo variant = variant_of(program);
     if (!run.variants.empty()) variant.baseline = run.variants.front().id;
     run.plan.variants.push_back(variant.id);

@@ -2,7 +2,9 @@
 #include "model/trace/launches.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -40,57 +42,89 @@ class Captures {
   std::unordered_map<std::int64_t, IntervalSet> times_;
 };
 
-/// The ids of all work of GPUs, in order.
-std::vector<std::int64_t> worked_on(const Trace& trace, CaseIndex index) {
-  std::vector<std::int64_t> ids;
-  const auto add = [&](const auto& rows) {
-    for (const auto& row : of_case(rows, index)) ids.push_back(row.correlation);
-  };
-  add(trace.kernels);
-  add(trace.graphs);
-  add(trace.transfers);
-  if (!std::ranges::is_sorted(ids)) std::ranges::sort(ids);
+/// Correlation ids, a bit each where they lie close together, as those of millions of calls do.
+class Ids {
+ public:
+  Ids(const Trace& trace, CaseIndex index) {
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+    std::size_t count = 0;
+    first_ = std::numeric_limits<std::int64_t>::max();
+    for (const Call& call : of_case(trace.calls, index)) {
+      first_ = std::min(first_, call.correlation);
+      last = std::max(last, call.correlation);
+      ++count;
+    }
+    constexpr std::uint64_t bits_of_one = 64;
+    if (count == 0) return;
+    const std::uint64_t range = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first_);
+    if (range / bits_of_one < count) close_.resize(static_cast<std::size_t>(range) + 1);
+  }
+
+  /// False when it is there already. Ids that no call has may be left out.
+  bool insert(std::int64_t id) {
+    if (close_.empty()) return far_.insert(id).second;
+    const std::uint64_t place = place_of(id);
+    if (place >= close_.size() || close_[static_cast<std::size_t>(place)]) return false;
+    return close_[static_cast<std::size_t>(place)] = true;
+  }
+  [[nodiscard]] bool contains(std::int64_t id) const {
+    if (close_.empty()) return far_.contains(id);
+    const std::uint64_t place = place_of(id);
+    return place < close_.size() && close_[static_cast<std::size_t>(place)];
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t place_of(std::int64_t id) const {
+    return static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(first_);
+  }
+
+  std::int64_t first_ = 0;
+  std::vector<bool> close_;
+  std::unordered_set<std::int64_t> far_;
+};
+
+/// The ids of all work of GPUs that calls have.
+Ids worked_on(const Trace& trace, CaseIndex index) {
+  Ids ids(trace, index);
+  for (const KernelRow& row : of_case(trace.kernels.rows(), index))
+    ids.insert(trace.kernels.correlation(row));
+  for (const GraphExecution& row : of_case(trace.graphs, index)) ids.insert(row.correlation);
+  for (const Transfer& row : of_case(trace.transfers, index)) ids.insert(row.correlation);
   return ids;
 }
 
-/// The first call of each correlation id that launches a kernel or a graph: a runtime call and the driver
-/// calls in it are one.
-std::vector<const Call*> launching_calls(const Trace& trace, CaseIndex index) {
+/// Calls visit(call) for the first call of each correlation id that launches a kernel or a graph: a runtime
+/// call and the driver calls in it are one.
+template <class Visit>
+void each_launching_call(const Trace& trace, CaseIndex index, const Visit& visit) {
   std::unordered_map<NameIndex, bool> launch;
-  std::vector<const Call*> calls;
+  Ids seen(trace, index);
   for (const Call& call : of_case(trace.calls, index)) {
     const auto [entry, is_new] = launch.try_emplace(call.name, false);
     if (is_new) {
       const std::string& name = trace.names[call.name];
       entry->second = call_kind(name) == CallKind::launch && name.find("HostFunc") == std::string::npos;
     }
-    if (entry->second && call.result.value_or(0) == 0) calls.push_back(&call);
+    if (entry->second && call.result.value_or(0) == 0 && seen.insert(call.correlation)) visit(call);
   }
-  if (!std::ranges::is_sorted(calls, {}, &Call::correlation))
-    std::ranges::stable_sort(calls, {}, &Call::correlation);
-  // Clang 14 has no std::ranges::unique.
-  calls.erase(std::unique(calls.begin(), calls.end(),
-                          [](const Call* a, const Call* b) { return a->correlation == b->correlation; }),
-              calls.end());
-  return calls;
 }
 
 }  // namespace
 
 std::map<std::string, Launches> launches_by_op(const Trace& trace, CaseIndex index) {
   const Captures captures(trace, index);
-  const std::vector<std::int64_t> worked = worked_on(trace, index);
+  const Ids worked = worked_on(trace, index);
   std::map<PlaceIndex, Launches> by_place;
-  for (const Call* const call : launching_calls(trace, index)) {
-    Launches& there = by_place[call->place];
-    if (std::ranges::binary_search(worked, call->correlation)) {
+  each_launching_call(trace, index, [&](const Call& call) {
+    Launches& there = by_place[call.place];
+    if (worked.contains(call.correlation)) {
       ++there.with_work;
-    } else if (captures.hold(*call)) {
+    } else if (captures.hold(call)) {
       ++there.captured;
     } else {
       ++there.without_work;
     }
-  }
+  });
   std::map<std::string, Launches> by_op;
   for (const auto& [place, there] : by_place) by_op[trace.places[place].op] += there;
   return by_op;
