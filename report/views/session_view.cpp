@@ -8,6 +8,7 @@
 #include "report/views/json_parts.hpp"
 #include "report/views/table.hpp"
 #include "report/wording/judgement.hpp"
+#include "report/wording/precision.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -45,15 +46,24 @@ std::string session_answer(const Session& session, const SessionSides& sides, co
   const std::string a = fmt::format("A ({})", format::one_line(sides.a)),
                     b = fmt::format("B ({})", format::one_line(sides.b)),
                     name = time_name(words, time->metric, time->op);
+  // "B in FP16 against A in FP32": who is named first is told first.
+  const auto formats = [&](bool b_first) -> std::string {
+    if (!time->formats) return {};
+    const std::string of_a = format_words(time->formats->a), of_b = format_words(time->formats->b);
+    return b_first ? fmt::format(", in {} against {}", of_b, of_a)
+                   : fmt::format(", in {} against {}", of_a, of_b);
+  };
   const double factor = *time->speed_up.factor;
   switch (time->speed_up.verdict) {
     case Verdict::faster:
-      return fmt::format("{} is {} as fast as {} in {}.\n", b, format::times(factor), a, name);
+      return fmt::format("{} is {} as fast as {} in {}{}.\n", b, format::times(factor), a, name,
+                         formats(true));
     case Verdict::slower:
-      return fmt::format("{} is {} as fast as {} in {}.\n", a, format::times(1 / factor), b, name);
+      return fmt::format("{} is {} as fast as {} in {}{}.\n", a, format::times(1 / factor), b, name,
+                         formats(false));
     default:
-      return fmt::format("{} and {} are equally fast in {}: {}.\n", a, b, name,
-                         no_change_text(time->speed_up));
+      return fmt::format("{} and {} are equally fast in {}: {}{}.\n", a, b, name,
+                         no_change_text(time->speed_up), formats(true));
   }
 }
 
@@ -67,7 +77,8 @@ std::string render_session(const Session& session, const SessionSides& sides, co
   for (const SessionTime& time : session.times) {
     table.row({Cell::words(time_name(words, time.metric, time.op)), Cell::bare(time.a), Cell::bare(time.b),
                change_cell(time.test), change_cell(time.control),
-               Cell::words(verdict_text(time.speed_up)).noted(time.speed_up.reason)});
+               Cell::words(verdict_text(time.speed_up) + unlike_formats(time.formats))
+                   .noted(time.speed_up.reason)});
   }
   const nlohmann::json view = table.view();
   std::string text = fmt::format("A  {}\nB  {}\n{}\n\n{}\n", format::one_line(sides.a),
@@ -95,6 +106,9 @@ ordered_json session_json(const Session& session, const SessionSides& sides) {
                      {"no_change_above", optional_json(time.speed_up.no_change_above)},
                      {"verdict", to_string(time.speed_up.verdict)},
                      {"reason", say(time.speed_up.reason)}});
+    if (time.formats)
+      times.back()["precisions"] = {{"a", time.formats->a.empty() ? "fp32" : time.formats->a},
+                                    {"b", time.formats->b.empty() ? "fp32" : time.formats->b}};
   }
   return {{"schema", "mprof.ab/1"},
           {"a", sides.a},

@@ -42,7 +42,12 @@ std::string declare_hint(const Verification& verification) {
 
 std::string unlike_formats(const TimeComparison& time) {
   if (time.has_like_formats) return {};
-  return fmt::format(", in {} against {}", format_words(time.format_b), format_words(time.format_a));
+  return unlike_formats(UnlikeFormats{time.format_a, time.format_b});
+}
+
+std::string unlike_formats(const std::optional<UnlikeFormats>& formats) {
+  if (!formats) return {};
+  return fmt::format(", in {} against {}", format_words(formats->b), format_words(formats->a));
 }
 
 std::string precision_note(const CaseResult& result) {

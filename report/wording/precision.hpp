@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/judgement/compare.hpp"
+#include "report/analysis/judgement/unlike_formats.hpp"
 
 /// Words for the precision in which outputs are right.
 namespace mprof {
@@ -22,6 +24,7 @@ namespace mprof {
 
 /// ", in FP16 against FP32": of a time whose two sides compute in different number formats; empty of others.
 [[nodiscard]] std::string unlike_formats(const TimeComparison& time);
+[[nodiscard]] std::string unlike_formats(const std::optional<UnlikeFormats>& formats);
 
 /// "right in FP16 or TF32": of a right output that was declared to be in a lower precision, or met the
 /// tolerance of one; empty of others.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "report/analysis/judgement/compare.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "model/run_file.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/text/format.hpp"
 #include "report/wording/comparison.hpp"
+#include "report/wording/precision.hpp"
 #include "report/wording/reasons.hpp"
 #include "report/wording/why.hpp"
 #include "serve/mcp/questions.hpp"
@@ -47,6 +50,9 @@ Json time_row(const Comparison& comparison, const CaseComparison& c, const TimeC
     row["ratio_high"] = number(interval->high);
   }
   if (time.speed_up.no_change_above) row["no_change_above"] = number(*time.speed_up.no_change_above);
+  if (!time.has_like_formats)
+    row["formats"] =
+        fmt::format("after in {}, before in {}", format_words(time.format_b), format_words(time.format_a));
   if (const std::string why = say(time.speed_up.reason, of_runs); !why.empty()) row["why"] = foreign(why);
   return row;
 }
@@ -85,9 +91,18 @@ std::string counted(const Comparison& comparison) {
   std::vector<std::string> parts;
   for (const Verdict verdict : {Verdict::faster, Verdict::slower, Verdict::same, Verdict::inconclusive})
     parts.push_back(fmt::format("{} {}", comparison.count(verdict), to_string(verdict)));
-  return fmt::format("Of the times of {}, {}{}.", format::plural(comparison.cases.size(), "common case"),
-                     format::list(parts),
-                     comparison.regression() ? "; after has a regression" : "; after has no regression");
+  std::size_t unlike = 0;
+  for (const CaseComparison& c : comparison.cases) {
+    unlike += static_cast<std::size_t>(std::ranges::count_if(c.times, [](const TimeComparison& time) {
+      return !time.has_like_formats && is_change(time.speed_up.verdict);
+    }));
+  }
+  return fmt::format(
+      "Of the times of {}, {}{}.{}", format::plural(comparison.cases.size(), "common case"),
+      format::list(parts), comparison.regression() ? "; after has a regression" : "; after has no regression",
+      unlike == 0 ? std::string()
+                  : fmt::format(" {} of the faster and slower ones {} different number formats.", unlike,
+                                unlike == 1 ? "compares" : "compare"));
 }
 
 }  // namespace
@@ -129,7 +144,7 @@ Answer answer_compare(const Json& arguments) {
                     "Measure the same variants at the same problems on both sides.");
     }
     answer.set_units({{"before", "s"}, {"after", "s"}, {"ratio", "1"}, {"no_change_above", "1"}});
-    answer.mark_foreign({"case", "what", "why", "text"});
+    answer.mark_foreign({"case", "what", "why", "formats", "text"});
   } catch (const Error& error) {
     if (error.code() != ExitCode::incomparable) throw;
     answer.say("The two runs cannot be compared.");

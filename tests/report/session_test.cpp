@@ -75,6 +75,25 @@ TEST(JudgeSession, BlocksFarApartAreNotToldWhateverTheirNumber) {
   EXPECT_FALSE(session.told()) << "more blocks may tell it";
 }
 
+TEST(RenderSession, ATimeInAnotherNumberFormatIsNotPlainlyFaster) {
+  const Case a = in_rounds(12, 1), control = in_rounds(12, 1, 0, 2);
+  Case b = in_rounds(12, 0.5, 0, 1);
+  const Words words(FamilyInfo{}, {});
+  const std::string alike = render_session(judge_session(a, b, control), {"a", "b", "1000", 1}, words, 100);
+  EXPECT_NE(alike.find("faster"), std::string::npos) << alike;
+  EXPECT_EQ(alike.find("FP16"), std::string::npos) << alike;
+  Verification& verification = samples::timing(b).verification.front();
+  verification.declared_precision = "fp16";
+  verification.tolerance = 2e-3;
+  verification.relative_l2 = 5e-4;
+  const Session session = judge_session(a, b, control);
+  const std::string text = render_session(session, {"a", "b", "1000", 1}, words, 100);
+  EXPECT_NE(text.find("faster, in FP16 against FP32"), std::string::npos) << text;
+  EXPECT_NE(text.find("in total, in FP16 against FP32."), std::string::npos) << text;
+  EXPECT_EQ(session_json(session, {"a", "b", "1000", 1})["times"][0]["precisions"],
+            nlohmann::ordered_json({{"a", "fp32"}, {"b", "fp16"}}));
+}
+
 TEST(RenderSession, FitsATerminalAndSaysWhatItIsOf) {
   const Session session = judge_session(in_rounds(12, 1), in_rounds(12, 1.01, 0, 1), in_rounds(12, 1, 0, 2));
   const Case c = in_rounds(2, 1);

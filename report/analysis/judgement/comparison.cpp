@@ -11,11 +11,11 @@
 
 #include "model/case_file.hpp"
 #include "model/derive/derive.hpp"
-#include "model/precision.hpp"
 #include "model/rounds.hpp"
 #include "report/analysis/judgement/compare.hpp"
 #include "report/analysis/judgement/in_turns.hpp"
 #include "report/analysis/judgement/pairing.hpp"
+#include "report/analysis/judgement/unlike_formats.hpp"
 #include "report/analysis/judgement/verification.hpp"
 #include "report/analysis/machines/environment.hpp"
 #include "report/text/format.hpp"
@@ -118,14 +118,6 @@ Importance importance_of(const CaseComparison& c) {
                                                                    : Importance::unchanged;
 }
 
-/// Whether both outputs may be in one number format, or are both as exact as the stricter of the two asks:
-/// then what was declared changes nothing.
-bool have_like_formats(const Verification& a, const Verification& b) {
-  const bool are_exact =
-      a.passed && b.passed && std::max(a.relative_l2, b.relative_l2) <= std::min(a.tolerance, b.tolerance);
-  return are_exact || may_be_one_format(number_format(a), number_format(b));
-}
-
 /// Whether the error is another one by more than what another order of sums makes.
 bool has_changed(const Verification& a, const Verification& b) {
   constexpr double noticeable_ratio = 2;
@@ -145,20 +137,14 @@ std::vector<VerificationComparison> verifications_of(const Case& a, const Case& 
   return changed;
 }
 
-/// Marks the times of ops whose outputs are right in different number formats; a time of the whole case by
-/// the first of its ops that are.
+/// Marks the times of ops whose outputs are right in different number formats.
 void mark_formats(std::vector<TimeComparison>& times, const Case& a, const Case& b) {
   for (TimeComparison& time : times) {
-    for (const OpInfo& op : a.ops) {
-      if (!time.op.empty() && time.op != op.name) continue;
-      const Verification* const before = find_verification(a, op.name);
-      const Verification* const after = find_verification(b, op.name);
-      if (before == nullptr || after == nullptr || have_like_formats(*before, *after)) continue;
-      time.has_like_formats = false;
-      time.format_a = number_format(*before);
-      time.format_b = number_format(*after);
-      break;
-    }
+    const auto formats = unlike_formats_of(a, b, time.op);
+    if (!formats) continue;
+    time.has_like_formats = false;
+    time.format_a = formats->a;
+    time.format_b = formats->b;
   }
 }
 

@@ -34,7 +34,9 @@ bool is_timed(const Case& c, const std::string& op) {
 /// The tests of one time, over as many blocks as all three have.
 SessionTime time_of(const Case& a, const Case& b, const Case& control, std::string_view metric,
                     const std::string& op, std::size_t& blocks) {
-  SessionTime time{std::string(metric), op, value_of(a, metric, op), value_of(b, metric, op), {}, {}, {}};
+  SessionTime time{
+      std::string(metric),        op, value_of(a, metric, op), value_of(b, metric, op), {}, {}, {},
+      unlike_formats_of(a, b, op)};
   const std::vector<double> of_a = blocks_of(a, metric, op), of_b = blocks_of(b, metric, op),
                             of_control = blocks_of(control, metric, op);
   const std::size_t count = std::min({of_a.size(), of_b.size(), of_control.size()});

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/run.hpp"
 #include "model/statistics/paired.hpp"
 #include "report/analysis/judgement/judgement.hpp"
+#include "report/analysis/judgement/unlike_formats.hpp"
 
 /// Two cases measured side by side in one session, with a control: A again, as if it were another one.
 namespace mprof {
@@ -28,6 +30,8 @@ struct SessionTime {
   std::optional<RatioTest> test{};     ///< of b over a
   std::optional<RatioTest> control{};  ///< of A over itself
   SpeedUp speed_up{};                  ///< a / b: above 1, B is faster; with the verdict
+  /// Where the two sides are right in different number formats.
+  std::optional<UnlikeFormats> formats{};
 };
 
 struct Session {
