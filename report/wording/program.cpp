@@ -314,12 +314,19 @@ std::string bound_of_gpus(const TimeBudget& budget) {
                             idlest->gpu, share_of_window(budget, idle_of(budget, *idlest)));
 }
 
+/// "GPU 0, the busiest of 2,", or "the GPU" where there is one.
+std::string name_of_bounding_gpu(const TimeBudget& budget) {
+  if (budget.gpus.empty()) return "the GPU";
+  const auto busiest = std::ranges::minmax_element(budget.gpus, {}, &GpuShare::kernels).max;
+  return fmt::format("GPU {}, the busiest of {},", busiest->gpu, budget.gpus.size());
+}
+
 LedText bound_line(const ProgramPicture& picture) {
   const std::string share =
       format::percent(static_cast<double>(picture.bounding) / static_cast<double>(picture.budget.window));
   const std::string gain =
       picture.gain ? fmt::format(" At most {} as fast without it.", format::times(*picture.gain)) : "";
-  const std::string lead = "What bounds it";
+  const std::string lead = "What bounds it", gpu = name_of_bounding_gpu(picture.budget);
   switch (picture.bound) {
     case ProgramBound::kernels:
       if (!picture.budget.gpus.empty())
@@ -338,30 +345,30 @@ LedText bound_line(const ProgramPicture& picture) {
                           "Exchange while other kernels run, send less, or divide the work more evenly.",
                           share, gain)};
     case ProgramBound::launching:
-      return {lead, fmt::format("Launching: for {} of the time the GPU waits for the next launch, mostly in "
+      return {lead, fmt::format("Launching: for {} of the time {} waits for the next launch, mostly in "
                                 "gaps below 50\u00a0µs.{}{} "
                                 "CUDA graphs, or fewer and larger kernels, shorten them.{}",
-                                share, in_range_text(picture), gain, larger_input_text(picture))};
+                                share, gpu, in_range_text(picture), gain, larger_input_text(picture))};
     case ProgramBound::host:
-      return {lead, fmt::format("The host: for {} of the time the GPU has nothing to do while the host runs "
+      return {lead, fmt::format("The host: for {} of the time {} has nothing to do while the host runs "
                                 "code between CUDA calls.{}{} "
                                 "Launch before that code, or move it to another thread.{}{}",
-                                share, in_range_text(picture), gain, many_launches_text(picture),
+                                share, gpu, in_range_text(picture), gain, many_launches_text(picture),
                                 larger_input_text(picture))};
     case ProgramBound::waiting:
-      return {lead, fmt::format("Waiting: for {} of the time the GPU has nothing to do while the host waits "
+      return {lead, fmt::format("Waiting: for {} of the time {} has nothing to do while the host waits "
                                 "in a call.{}{} Launch the "
                                 "next work before waiting.",
-                                share, gain, waits_text(picture))};
+                                share, gpu, gain, waits_text(picture))};
     case ProgramBound::allocation:
-      return {lead, fmt::format("Allocation: for {} of the time the GPU has nothing to do while memory is "
+      return {lead, fmt::format("Allocation: for {} of the time {} has nothing to do while memory is "
                                 "allocated or freed.{}{} Keep "
                                 "buffers, or use cudaMallocAsync.",
-                                share, in_range_text(picture), gain)};
+                                share, gpu, in_range_text(picture), gain)};
     case ProgramBound::system:
-      return {lead, fmt::format("The operating system: for {} of the time the GPU has nothing to do while "
+      return {lead, fmt::format("The operating system: for {} of the time {} has nothing to do while "
                                 "the host is in {}.{}{}{}",
-                                share,
+                                share, gpu,
                                 picture.budget.system.empty()
                                     ? "its calls"
                                     : "calls such as " + picture.budget.system.front().name,

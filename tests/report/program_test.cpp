@@ -190,6 +190,21 @@ TEST(ProgramLines, AreByGpuWhereSeveralWork) {
   EXPECT_NE(bound.find("Divide the work more evenly"), std::string::npos) << bound;
 }
 
+/// One of two always works, and each waits for the other half of the time.
+TEST(ProgramLines, TheBusiestGpuBoundsThatWaitsForAnother) {
+  Program program;
+  for (int step = 0; step < 40; ++step) {
+    program.launch("gemm", 300);
+    change_last(program, 0, 0);
+    program.launch("scale", 280);
+    change_last(program, 1, 0);
+  }
+  const ProgramPicture picture = program.picture();
+  EXPECT_NE(picture.bound, ProgramBound::kernels);
+  const std::string bound = line_of(picture, "What bounds it");
+  EXPECT_NE(bound.find(" of the time GPU 0, the busiest of 2, "), std::string::npos) << bound;
+}
+
 TEST(ProgramLines, NameProcessesThatUseOneGpu) {
   Program program;
   for (int step = 0; step < 20; ++step) {

@@ -284,15 +284,19 @@ void add_places(const trace::Trace& trace, trace::CaseIndex index, ProgramPictur
   picture.waits.front().range = of_wait.most().first;
 }
 
+/// When one GPU worked, or any did.
 IntervalSet moments_with_work(const trace::Trace& trace, trace::CaseIndex index,
-                              const trace::Interval& window) {
+                              const trace::Interval& window, std::optional<std::uint32_t> gpu) {
   std::vector<trace::Interval> times;
+  for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
+    const bool is_here = !gpu || trace.kernels.shared(row).queue.device == *gpu;
+    if (is_here && lies_in(row.time, window)) times.push_back(row.time);
+  }
   const auto add = [&](const auto& rows) {
     for (const auto& row : trace::of_case(rows, index)) {
-      if (lies_in(row.time, window)) times.push_back(row.time);
+      if ((!gpu || row.queue.device == *gpu) && lies_in(row.time, window)) times.push_back(row.time);
     }
   };
-  add(trace.kernels.rows());
   add(trace.graphs);
   add(trace.transfers);
   return IntervalSet(std::move(times)) & IntervalSet({window});
@@ -320,12 +324,25 @@ struct Bounding {
   std::int64_t time;  ///< ns that it takes
 };
 
+/// Of several GPUs the busiest one bounds a program: what all of them together do hides that each one waits
+/// for the next. nullopt of one GPU.
+std::optional<GpuShare> busiest_of(const TimeBudget& budget) {
+  if (budget.gpus.empty()) return std::nullopt;
+  return *std::ranges::minmax_element(budget.gpus, {}, &GpuShare::kernels).max;
+}
+
 /// What takes the most of the time in which no kernel runs; kernels, where that is little.
-Bounding bounding(const TimeBudget& budget, const IntervalSet& idle, std::int64_t communication) {
+Bounding bounding(const TimeBudget& all, const IntervalSet& idle, std::int64_t communication) {
   constexpr double little = 0.15;
-  const std::int64_t copies = budget.of(BudgetPart::copies_in) + budget.of(BudgetPart::copies_out) +
-                              budget.of(BudgetPart::copies_both_ways);
-  const std::int64_t kernels = budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
+  TimeBudget budget = all;
+  std::int64_t copies = budget.of(BudgetPart::copies_in) + budget.of(BudgetPart::copies_out) +
+                        budget.of(BudgetPart::copies_both_ways);
+  std::int64_t kernels = budget.of(BudgetPart::kernels) + budget.of(BudgetPart::kernels_and_copies);
+  if (const std::optional<GpuShare> busiest = busiest_of(budget)) {
+    budget.parts = busiest->idle;
+    copies = busiest->copies;
+    kernels = busiest->kernels;
+  }
   std::int64_t short_gaps = 0;
   for (const trace::Interval& gap : idle.intervals()) {
     if (gap.length() <= longest_launch_gap) short_gaps += gap.length();
@@ -427,7 +444,10 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   picture.memory = memory_use_of(trace, index, picture.steps ? &*picture.steps : nullptr);
   picture.functions = kernels.functions();
   picture.ranges = kernels.ranges();
-  const IntervalSet idle = IntervalSet({picture.told}) - moments_with_work(trace, index, picture.told);
+  const std::optional<GpuShare> busiest = busiest_of(picture.budget);
+  const IntervalSet idle =
+      IntervalSet({picture.told}) -
+      moments_with_work(trace, index, picture.told, busiest ? std::optional(busiest->gpu) : std::nullopt);
   picture.waits = waits_of(trace, index, picture.told, idle);
   const Bounding most = bounding(picture.budget, idle, communication_alone(trace, index, picture.told));
   picture.bound = most.bound;
