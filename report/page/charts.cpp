@@ -19,6 +19,26 @@ constexpr std::string_view surroundings = R"js(
   var console = { log: function () {}, warn: function () {}, error: function () {} };
   function setTimeout() { return 0; }
   function clearTimeout() {}
+  // Duktape sorts by pivots that it draws at random. What compares alike keeps its order since ES2019, as in
+  // browsers: ECharts hides those of many labels that come last.
+  Array.prototype.sort = function (compare) {
+    var order = compare || function (a, b) { return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0; };
+    var from = this.filter(function (value) { return value !== undefined; }), to = from.slice(), count = from.length;
+    for (var width = 1; width < count; width *= 2) {
+      for (var low = 0; low < count; low += 2 * width) {
+        var middle = Math.min(low + width, count), high = Math.min(low + 2 * width, count), a = low, b = middle;
+        for (var k = low; k < high; k++) {
+          var first = b >= high || (a < middle && !(order(from[a], from[b]) > 0));
+          to[k] = first ? from[a++] : from[b++];
+        }
+      }
+      var sorted = to;
+      to = from;
+      from = sorted;
+    }
+    for (var i = 0; i < this.length; i++) this[i] = from[i];
+    return this;
+  };
 )js";
 
 /// Duktape calls this when its heap is beyond use, out of memory for one; it must not return.

@@ -51,6 +51,41 @@ TEST(Charts, EachSaysWhatItIsAndDrawsAllItsRows) {
   }
 }
 
+/// ECharts sorts labels to hide those that overlap, and all are alike.
+TEST(Charts, HideTheSameOfManyLabelsEachTime) {
+  json points = json::array(), ticks = json::array(), rows = json::array();
+  for (int step = 0; step < 400; ++step) {
+    const double value = 1 + step % 7 * 0.01;
+    points.push_back({{"row", step},
+                      {"value", value},
+                      {"low", value},
+                      {"high", value},
+                      {"best", false},
+                      {"title", "Step"},
+                      {"text", ""},
+                      {"hover", ""}});
+    ticks.push_back(3 * step + step % 3);
+    rows.push_back(std::to_string(3 * step + step % 3));
+  }
+  const json chart{{"id", "pace"},
+                   {"kind", "history"},
+                   {"title", "Pace"},
+                   {"caption", "Pace"},
+                   {"alt", "Pace"},
+                   {"rows", rows},
+                   {"series", {{{"name", "Step"}, {"points", points}, {"gaps", json::array()}}}},
+                   {"axis",
+                    {{"name", "Step"},
+                     {"ticks", ticks},
+                     {"connected", true},
+                     {"y", "Time"},
+                     {"default", nullptr},
+                     {"least", 1.2},
+                     {"changes", json::array()}}}};
+  const std::string first = ChartRenderer(Templates{}).svg(chart);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ChartRenderer(Templates{}).svg(chart), first);
+}
+
 TEST(Charts, HostileNamesStayText) {
   const ChartRenderer renderer{Templates{}};
   for (json chart : charts_of(samples::healthy())) {
