@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "report/text/format.hpp"
+#include "report/views/packed_rows.hpp"
 
 namespace mprof {
 namespace {
@@ -39,6 +40,29 @@ TEST(Table, AbsentCellsShareAFootnoteForTheirReason) {
   EXPECT_EQ(view["rows"][1]["cells"][1]["mark"], "b");
   EXPECT_EQ(view["rows"][1]["cells"][2]["mark"], "a");
   EXPECT_EQ(view["rows"][1]["cells"][2]["text"], "–");
+}
+
+/// Each cell is what it is in a small table with the same rows.
+TEST(Table, RowsOfALargeOneArePacked) {
+  const auto table_of = [](int rows) {
+    Table table("t", "Times");
+    table.text("Variant").numbers("Time", Unit::second);
+    for (int row = 0; row < rows; ++row) {
+      table.row({Cell::words_to("same", "place"),
+                 row % 3 == 0
+                     ? Cell::missing(row % 2 == 0 ? "no clock" : "no time")
+                     : Cell::value(value(0.001 + row % 9)).with(row % 5 == 0 ? Tone::best : Tone::plain)});
+    }
+    return table.view();
+  };
+  const json small = table_of(900);
+  json large = table_of(1800);
+  EXPECT_TRUE(large["rows"][0].is_binary());
+  EXPECT_EQ(text_table(large, 0).substr(0, 200), text_table(small, 0).substr(0, 200));
+  unpack(large);
+  ASSERT_EQ(large["rows"].size(), 1800U);
+  EXPECT_EQ(large["notes"], small["notes"]);
+  for (std::size_t i = 0; i < small["rows"].size(); ++i) EXPECT_EQ(large["rows"][i], small["rows"][i]) << i;
 }
 
 TEST(Table, AColumnThatIsAbsentThroughoutBecomesARemark) {
