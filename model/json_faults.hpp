@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Why JSON is refused, for those that read it.
+/// Why JSON is refused, for its readers.
 namespace mprof::json {
 
 /// No value lies in so many others: each level costs its reader some of the stack.

@@ -18,8 +18,8 @@ struct UnlikeFormats {
 /// then what was declared changes nothing.
 [[nodiscard]] bool have_like_formats(const Verification& a, const Verification& b);
 
-/// The number formats in which the outputs of an op are right on two sides, or with `op` empty those of the
-/// first op that differs; nullopt where they may be one. A verdict on its time speaks of the format too.
+/// The number formats in which the outputs of an op are right on two sides; with `op` empty, of the first op
+/// that differs. nullopt where they may be one. A verdict on its time speaks of the format too.
 [[nodiscard]] std::optional<UnlikeFormats> unlike_formats_of(const Case& a, const Case& b,
                                                              std::string_view op);
 
