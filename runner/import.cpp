@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cstdint>
 #include <future>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,6 +32,7 @@
 #include "runner/begin.hpp"
 #include "runner/program/family.hpp"
 #include "system/error.hpp"
+#include "system/files.hpp"
 
 namespace mprof {
 namespace {
@@ -200,8 +203,11 @@ void require_ranges(const trace::Trace& trace, const std::string& glob, const fs
 
 void read_traces(ImportedProgram& program, const std::string& ops) {
   for (const auto& [file, tool] : program.trace_files) {
-    // On this thread, and later, where the system has no other one.
-    program.checksums.push_back(std::async(std::launch::async | std::launch::deferred, sha256_of_file, file));
+    // On this thread, and later, where the system has no other one. Nothing waits for a pipe.
+    program.checksums.push_back(std::async(std::launch::async | std::launch::deferred, [path = file] {
+      require_readable(path, std::numeric_limits<std::int64_t>::max());
+      return sha256_of_file(path);
+    }));
     program.trace = tool == TraceTool::torch ? read_torch_trace(file) : read_export(file);
     require_ranges(*program.trace, ops, file);
     program.ops = trace::make_program_case(*program.trace, {.case_id = program.id(), .ops = ops});

@@ -19,7 +19,9 @@ function measured(...command) {
 }
 
 /** By verb: how many times the two queries' processor time, twice what was measured. */
-const most = { stats: 4, "stats --report all": 40, import: 15, report: 15, compare: 10, "export --format perfetto": 16, "export --format csv": 12 };
+const most = { stats: 3, "stats --report all": 30, import: 10, report: 13, compare: 9, "export --format perfetto": 12, "export --format csv": 10 };
+/** By verb: its memory beyond the base, in sizes of its files. What is summed while it is read is not kept. */
+const most_memory = { stats: 0.5, import: 1.5 };
 /** Programs, libraries and reports take so much whatever the trace is. */
 const base = 60e6;
 
@@ -39,7 +41,7 @@ test("many rows cost few times what SQLite takes to group them, and memory of at
     t.diagnostic(`${verb}: ${(cost.cpu / queries.cpu).toFixed(1)} times the queries, ${((cost.memory - base) / size).toFixed(2)} times the file`);
     assert.equal(cost.code, 0, `${verb}: ${cost.err}`);
     const files = verb === "compare" ? 2 * size : size;
-    assert.ok(cost.memory <= base + 2 * files, `${verb}: ${cost.memory} bytes for ${files} bytes of files`);
+    assert.ok(cost.memory <= base + (most_memory[verb] ?? 2) * files, `${verb}: ${cost.memory} bytes for ${files} bytes of files`);
     assert.ok(cost.cpu <= most[verb] * queries.cpu, `${verb}: ${cost.cpu} s beside ${queries.cpu} s of the queries`);
   }
 });
