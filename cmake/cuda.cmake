@@ -88,11 +88,12 @@ function(mprof_cuda_plugins)
   target_link_libraries(mprof_cuda_plugins PUBLIC mprof_collectors mprof_cuda)
   mprof_configure_target(mprof_cuda_plugins)
 
-  mprof_injection(trace injection/trace.cpp injection/records.cpp injection/cupti_functions.cpp injection/journal_writer.cpp)
+  mprof_injection(trace injection/trace.cpp injection/records.cpp injection/cupti_functions.cpp injection/cupti_library.cpp
+    injection/device_launches.cpp injection/journal_writer.cpp injection/launch_log.cpp injection/process_start.cpp)
 
   mprof_injection(ranges injection/ranges.cpp injection/nvtx_calls.cpp injection/journal_writer.cpp)
 
-  mprof_injection(counters injection/counters.cpp injection/cupti_functions.cpp injection/driver_functions.cpp
+  mprof_injection(counters injection/counters.cpp injection/cupti_functions.cpp injection/cupti_library.cpp injection/driver_functions.cpp
     injection/journal_writer.cpp injection/nvtx_calls.cpp injection/open_ranges.cpp
     injection/range_profiler.cpp injection/session_plan.cpp model/trace/counter_request.cpp model/trace/op_name.cpp
     system/glob.cpp)

@@ -106,7 +106,7 @@ class Counter final : public NvtxObserver {
 
   /// At the first call of CUDA.
   void start() {
-    if (cupti_.obstacle != nullptr) return journal_.note(cupti_.obstacle);
+    if (!cupti_.obstacle.empty()) return journal_.note(cupti_.obstacle);
     if (!driver_.has_all) return journal_.note("The driver is older than mprof's counting needs.");
     if (!subscribe()) return;
     for (const auto call : launch_calls) enable(call);
@@ -128,20 +128,9 @@ class Counter final : public NvtxObserver {
 
  private:
   bool subscribe() {
-    std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
-    CUpti_SubscriberParams params{};
-    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-    params.subscriberName = "mprof";
-    params.oldSubscriberName = other.data();
-    params.oldSubscriberSize = other.size();
-    const CUptiResult result = cupti_.subscribe(&subscriber_, on_callback, nullptr, &params);
-    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-      journal_.note(std::string("Another tool is attached to the process: ") +
-                    (other.front() != '\0' ? other.data() : "it profiles itself") + ".");
-    } else if (result != CUPTI_SUCCESS) {
-      journal_.note(cupti_.described("attach to the process", result) + ".");
-    }
-    return result == CUPTI_SUCCESS;
+    const std::string obstacle = cupti_.subscribe(subscriber_, on_callback);
+    if (!obstacle.empty()) journal_.note(obstacle);
+    return obstacle.empty();
   }
 
   void enable(CUpti_driver_api_trace_cbid call) {
@@ -555,7 +544,7 @@ class Counter final : public NvtxObserver {
   JournalWriter journal_;
   OpenRanges ranges_;
   std::optional<std::regex> kernels_{};
-  CuptiFunctions cupti_;
+  CuptiFunctions cupti_{CuptiFunctions::Use::counters};
   DriverFunctions driver_;
   std::optional<ProfilerFunctions> functions_{};
   CUpti_SubscriberHandle subscriber_ = nullptr;

@@ -42,6 +42,7 @@ JournalWriter::JournalWriter(const char* folder, std::uint32_t cupti) : process_
                                    static_cast<long long>(now()), journal::extension);
   if (length < 0 || static_cast<std::size_t>(length) >= path.size()) return;
   file_ = ::open(path.data(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+  if (file_ >= 0) path_ = path.data();
   journal::Head head{.cupti = cupti,
                      .process = static_cast<std::uint32_t>(process_),
                      .parent = static_cast<std::uint32_t>(::getppid())};

@@ -39,10 +39,13 @@ class JournalWriter {
   void note(std::string_view sentence);
   /// The number of a text, which `chunk` is given where it is new; 0 for none.
   std::uint64_t text(const char* characters, Chunk& chunk);
+  /// Of its file; empty when it could not be made.
+  [[nodiscard]] const std::string& path() const { return path_; }
   /// Of a process that was forked from this one, and has a journal of its own if any.
   [[nodiscard]] bool is_of_another_process() const;
 
  private:
+  std::string path_;
   int file_ = -1;
   int process_;
   std::mutex mutex_;

@@ -32,7 +32,7 @@ void import(ProfilerFunctions& functions, void* library, Function*& function, co
 ProfilerFunctions::ProfilerFunctions(const CuptiFunctions& cupti) {
   open_helpers(cupti);
   const auto take = [&](auto*& function, const char* name) {
-    import(*this, cupti.library(), function, name);
+    import(*this, cupti.library().handle, function, name);
   };
   take(initialize, "cuptiProfilerInitialize");
   take(chip_name, "cuptiDeviceGetChipName");

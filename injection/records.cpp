@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "injection/records.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -19,11 +20,17 @@ void put_number(char* bytes, std::uint64_t number) {
 
 }  // namespace
 
-void add_record(CUpti_Activity& record, JournalWriter& journal, Chunk& chunk) {
+std::size_t shortest_size(CUpti_ActivityKind kind) {
+  const cuda::RecordLayout* const layout = cuda::record_layout(kind);
+  return layout != nullptr ? layout->least : 0;
+}
+
+bool add_record(CUpti_Activity& record, std::size_t size, JournalWriter& journal, Chunk& chunk) {
   const cuda::RecordLayout* const layout = cuda::record_layout(record.kind);
-  if (layout == nullptr || layout->size > largest_record) return;
+  if (layout == nullptr || layout->size > largest_record) return true;
+  if (size < layout->least) return false;
   std::array<char, largest_record> copy{};
-  std::memcpy(copy.data(), &record, layout->size);
+  std::memcpy(copy.data(), &record, std::min(size, layout->size));
   for (const std::size_t at : layout->texts) {
     if (at == 0) continue;
     const char* text = nullptr;
@@ -40,6 +47,7 @@ void add_record(CUpti_Activity& record, JournalWriter& journal, Chunk& chunk) {
     put_number(copy.data() + at, 0);
   }
   chunk.add(journal::Kind::record, {copy.data(), layout->size});
+  return true;
 }
 
 }  // namespace mprof::injection

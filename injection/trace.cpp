@@ -22,7 +22,10 @@
 
 #include "injection/abrupt_end.hpp"
 #include "injection/cupti_functions.hpp"
+#include "injection/device_launches.hpp"
 #include "injection/journal_writer.hpp"
+#include "injection/launch_log.hpp"
+#include "injection/process_start.hpp"
 #include "injection/records.hpp"
 
 namespace mprof::injection {
@@ -30,6 +33,7 @@ namespace {
 
 constexpr std::size_t buffer_size = std::size_t{4} << 20;  // CUPTI advises 1 to 10 MB
 constexpr std::size_t most_buffers = 128;                  // 512 MiB
+constexpr std::uint32_t first_to_bear_none = 27;           // CUPTI 12.9
 constexpr std::chrono::milliseconds flush_period{200};     // so much of the end a kill may cost
 constexpr unsigned longest_hurry = 2'000'000;              // us, of a process that ends at once
 constexpr std::size_t api_calls = 4096;                    // of an API; there are fewer
@@ -46,16 +50,24 @@ constexpr CUpti_ActivityKind recorded_kinds[] = {
 /// The recording of this process. Never destroyed: CUPTI calls back while the process ends.
 class Recorder {
  public:
-  Recorder(const char* folder) : journal_(folder, CUPTI_API_VERSION) {}
+  explicit Recorder(const char* folder) : journal_(folder, CUPTI_API_VERSION) {}
 
   void start() {
-    if (cupti_.obstacle != nullptr) return journal_.note(cupti_.obstacle);
-    if (!subscribe()) return;
+    beginning_.process = process_start();
+    if (!cupti_.obstacle.empty()) return journal_.note(cupti_.obstacle);
+    if (const std::string obstacle = cupti_.subscribe(subscriber_, on_callback); !obstacle.empty())
+      return journal_.note(obstacle);
     is_recording_ = true;
-    try_to(cupti_.enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_STATE), "watch for errors of CUPTI");
+    note_library();
+    // CUPTI before 12 has no such domain, and reports no errors.
+    const CUptiResult watched = cupti_.enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_STATE);
+    if (cupti_.number() >= CUPTI_API_VERSION) try_to(watched, "watch for errors of CUPTI");
     // What a device still holds is lost when it is reset.
-    cupti_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API,
-                           CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
+    enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
+    enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+    enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+    launches_.watch(subscriber_);
+    keep_on_host();
     try_to(cupti_.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "have threads' ids");
     try_to(cupti_.register_callbacks(on_buffer_requested, on_buffer_completed), "have records");
     for (const CUpti_ActivityKind kind : recorded_kinds) try_to(cupti_.enable(kind), "record an activity");
@@ -63,8 +75,16 @@ class Recorder {
     auto* const before_abrupt_end =
         reinterpret_cast<BeforeAbruptEnd*>(::dlsym(RTLD_DEFAULT, before_abrupt_end_symbol));
     if (before_abrupt_end != nullptr) before_abrupt_end([] { recorder->keep_all(); });
+    write_beginning();
     write_until(now());
     start_flushing();
+  }
+
+  /// The driver is starting.
+  void cuda_begins() {
+    if (beginning_.cuda != 0) return;
+    beginning_.cuda = now();
+    write_beginning();
   }
 
   /// 1 when CUPTI has taken the NVTX calls.
@@ -75,21 +95,32 @@ class Recorder {
   static inline Recorder* recorder = nullptr;
 
  private:
-  bool subscribe() {
-    std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
-    CUpti_SubscriberParams params{};
-    params.structSize = CUpti_SubscriberParams_STRUCT_SIZE;
-    params.subscriberName = "mprof";
-    params.oldSubscriberName = other.data();
-    params.oldSubscriberSize = other.size();
-    const CUptiResult result = cupti_.subscribe(&subscriber_, on_callback, nullptr, &params);
-    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-      journal_.note(std::string("Another tool is attached to the process: ") +
-                    (other.front() != '\0' ? other.data() : "it profiles itself") + ".");
-    } else {
-      try_to(result, "attach to the process");
-    }
-    return result == CUPTI_SUCCESS;
+  void enable(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    cupti_.enable_callback(1, subscriber_, domain, id);
+  }
+
+  /// Times that lie on a GPU are lost when a kernel faults: CUPTI keeps them in the host's memory. Where it
+  /// cannot, it says so by an error that changes nothing.
+  void keep_on_host() {
+    std::uint8_t yes = 1;
+    std::size_t size = sizeof yes;
+    cupti_.set_attribute(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, &size, &yes);
+  }
+
+  /// Where it is another CUPTI than the one that mprof is used to.
+  void note_library() {
+    if (cupti_.number() / 100 != CUPTI_API_VERSION / 100)
+      journal_.note("Recorded by CUPTI " + cupti_version_text(cupti_.number()) + ", which the program has (" +
+                    cupti_.library().path + ").");
+    for (const std::string& other : cupti_.library().others)
+      journal_.note("The program has loaded a second CUPTI, " + other +
+                    ": what is recorded is what the first one sees.");
+  }
+
+  void write_beginning() {
+    Chunk chunk;
+    chunk.add_value(journal::Kind::begin, beginning_);
+    journal_.write(chunk);
   }
 
   void try_to(CUptiResult result, const char* what) {
@@ -169,15 +200,14 @@ class Recorder {
 
   void read(std::uint8_t* buffer, std::size_t valid_size) {
     Chunk chunk;
-    CUpti_Activity* record = nullptr;
-    CUptiResult result = CUPTI_SUCCESS;
-    while ((result = cupti_.next_record(buffer, valid_size, &record)) == CUPTI_SUCCESS) {
-      name_call(*record, chunk);
-      add_record(*record, journal_, chunk);
-    }
-    // A record that was never completed, which hides what follows.
-    if (result != CUPTI_ERROR_MAX_LIMIT_REACHED && valid_size > 0)
-      chunk.add_value(journal::Kind::dropped, std::uint64_t{1});
+    std::uint64_t unread = 0;
+    const bool is_whole = for_each_record(cupti_.next_record, buffer, valid_size,
+                                          [&](CUpti_Activity& record, std::size_t size) {
+                                            name_call(record, chunk);
+                                            if (!add_record(record, size, journal_, chunk)) ++unread;
+                                          });
+    if (!is_whole) ++unread;  // a record that was never completed, which hides what follows
+    if (unread > 0) chunk.add_value(journal::Kind::dropped, unread);
     chunk.add_value(journal::Kind::until, now());
     journal_.write(chunk);
   }
@@ -200,7 +230,8 @@ class Recorder {
       free_.pop_back();
       return buffer;
     }
-    if (buffers_ == most_buffers) return nullptr;
+    // Older versions do not bear it to be given none.
+    if (buffers_ == most_buffers && cupti_.number() >= first_to_bear_none) return nullptr;
     auto* const buffer = new (std::nothrow) std::uint8_t[buffer_size];
     if (buffer != nullptr) ++buffers_;
     return buffer;
@@ -211,6 +242,19 @@ class Recorder {
     free_.push_back(buffer);
   }
 
+  void see(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED && !has_context_.exchange(true)) {
+      beginning_.context = now();
+      write_beginning();
+    } else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && resource.resourceDescriptor != nullptr) {
+      const auto& module = *static_cast<const CUpti_ModuleResourceData*>(resource.resourceDescriptor);
+      if (launches_from_device(module.pCubin, module.cubinSize) && !has_noted_children_.exchange(true))
+        journal_.note(
+            "A module of the program has kernels that launch kernels. CUPTI records the parents; their "
+            "children are not in the trace.");
+    }
+  }
+
   // --- called by CUPTI, on any thread ---
 
   static void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -219,9 +263,12 @@ class Recorder {
       const auto* const message = static_cast<const CUpti_StateData*>(data)->notification.message;
       recorder->journal_.note(std::string("CUPTI stopped recording: ") +
                               (message != nullptr ? message : "it does not say why") + ".");
-    } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API &&
-               static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_ENTER) {
-      recorder->flush(0);
+    } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+      recorder->see(id, *static_cast<const CUpti_ResourceData*>(data));
+    } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
+      const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+      if (recorder->launches_.take(domain, id, call)) return;
+      if (call.callbackSite == CUPTI_API_ENTER) recorder->flush(0);  // before a reset
     }
   }
 
@@ -241,7 +288,11 @@ class Recorder {
   }
 
   JournalWriter journal_;
-  CuptiFunctions cupti_;
+  CuptiFunctions cupti_{CuptiFunctions::Use::records};
+  LaunchLog launches_{journal_, cupti_};
+  journal::Beginning beginning_{};
+  std::atomic<bool> has_context_ = false;
+  std::atomic<bool> has_noted_children_ = false;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   std::atomic<bool> is_recording_ = false;
   std::mutex flushing_;  ///< held by the thread that flushes, and at the end
@@ -278,7 +329,8 @@ Recorder* started() {
 // NOLINTNEXTLINE(readability-identifier-naming): the driver's name
 MPROF_EXPORTED int InitializeInjection() {
   const std::unique_lock lock(mprof::injection::starting, std::try_to_lock);
-  if (lock.owns_lock()) mprof::injection::started();
+  auto* const recorder = lock.owns_lock() ? mprof::injection::started() : nullptr;
+  if (recorder != nullptr) recorder->cuda_begins();
   return 1;
 }
 

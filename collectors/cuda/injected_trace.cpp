@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collectors/cuda/cupti_records.hpp"
+#include "collectors/cuda/kernel_faults.hpp"
 #include "collectors/os_runtime.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/record_layout.hpp"
@@ -110,6 +111,8 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
   }
   const trace::Recording recording = records.take(
       window_of(journal), [&](trace::Api api, std::uint32_t id) { return call_name_of(journal, api, id); });
+  for (const std::string& sentence : kernel_faults(journal, recording.trace))
+    pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, sentence));
   trace::add_rows(pass.trace, recording.trace);
   pass.trace.processes.push_back({trace::nsys::global_process(journal.head.process), journal.name, 0});
   pass.dropped += journal.dropped;
@@ -123,8 +126,7 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
 std::optional<std::string> unavailable() {
   const Device* const gpu = Devices::instance().find("cuda");
   if (gpu == nullptr) return "this build of mprof is without CUDA";
-  if (auto reason = gpu->unavailable()) return reason;
-  return cuda::cupti_unavailable();
+  return gpu->unavailable();  // a process may have a CUPTI where mprof finds none
 }
 
 std::map<std::string, std::string> variables(const std::filesystem::path& library) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "model/trace/launch_record.hpp"
+
 /// The file that mprof's library in a process of somebody else's program writes: entries that are appended,
 /// so that whatever ends the process leaves what was written until then. Of this machine and this build
 /// alone; nothing is kept in it once its run has a trace.
@@ -39,6 +41,8 @@ enum class Kind : std::uint32_t {
   launches,   ///< a Launches; the last one of a kernel counts
   uncounted,  ///< an Uncounted, and the reason
   stopped,    ///< a std::uint64_t, the number of the kernel that stopped the program when it was counted
+  begin,      ///< a Beginning
+  failed,     ///< a launch_log::Launch that CUDA refused
 };
 
 /// Stands before each entry's bytes.
@@ -50,6 +54,13 @@ struct Entry {
 struct Call {
   std::uint32_t is_driver = 0;  ///< otherwise the runtime's
   std::uint32_t id = 0;         ///< CUPTI's
+};
+
+/// How CUDA came up in a process.
+struct Beginning {
+  std::int64_t process = 0;  ///< ns since 1970, when the process began; 0: not known
+  std::int64_t cuda = 0;     ///< ns since 1970, when it first asked something of CUDA; 0: it has not
+  std::int64_t context = 0;  ///< ns since 1970, when its first context was there; 0: not yet
 };
 
 /// An NVTX range, of a process in which no CUPTI records it.

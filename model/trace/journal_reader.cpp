@@ -69,9 +69,31 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
     case Kind::end:
       journal.has_ended = true;
       return;
+    case Kind::begin:
+      if (const auto beginning = take_value<Beginning>(bytes)) journal.beginning = *beginning;
+      return;
+    case Kind::failed:
+      if (const auto launch = take_value<launch_log::Launch>(bytes)) journal.failed.push_back(*launch);
+      return;
     default:
       add_counters(journal, kind, bytes);
   }
+}
+
+/// The last launches of a process, which it may have been noting when it ended; none where it noted none.
+std::vector<launch_log::Launch> read_launches(std::filesystem::path file) {
+  file.replace_extension(launch_log::extension);
+  std::vector<launch_log::Launch> launches;
+  if (!std::filesystem::exists(file)) return launches;
+  const std::string contents = read_file(file);
+  std::string_view bytes = contents;
+  const auto head = take_value<launch_log::Head>(bytes);
+  if (!head || !std::ranges::equal(head->magic, launch_log::magic)) return launches;
+  while (const auto launch = take_value<launch_log::Launch>(bytes)) {
+    if (launch->number != 0) launches.push_back(*launch);
+  }
+  std::ranges::sort(launches, {}, &launch_log::Launch::number);
+  return launches;
 }
 
 }  // namespace
@@ -89,6 +111,7 @@ Journal read_journal(const std::filesystem::path& file) {
     add_entry(journal, entry->kind, bytes.substr(0, entry->size));
     bytes.remove_prefix(entry->size);
   }
+  journal.launched = read_launches(file);
   return journal;
 }
 

@@ -27,6 +27,9 @@ struct Journal {
   std::map<std::uint64_t, Launches> launches{};                ///< by kernel
   std::vector<std::pair<Uncounted, std::string>> uncounted{};  ///< with the reason
   std::vector<std::uint64_t> stopped{};                        ///< kernels
+  std::vector<launch_log::Launch> launched{};                  ///< the last ones, in their order
+  std::vector<launch_log::Launch> failed{};                    ///< that CUDA refused
+  Beginning beginning{};
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};
   std::int64_t until = 0;  ///< ns since 1970; 0: nothing was flushed

@@ -33,7 +33,8 @@ class InjectedTrace : public ::testing::Test {
  protected:
   template <class Record>
   static void add(Record& record, JournalWriter& journal, Chunk& chunk) {
-    injection::add_record(reinterpret_cast<CUpti_Activity&>(record), journal, chunk);
+    EXPECT_TRUE(
+        injection::add_record(reinterpret_cast<CUpti_Activity&>(record), sizeof record, journal, chunk));
   }
 
   /// A call at `start` on a thread, and the kernel that it launched.

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "collectors/cuda/kernel_faults.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "model/kernel_name.hpp"
+#include "model/trace/nsys_schema.hpp"
+
+namespace mprof {
+namespace {
+
+using launch_log::Launch;
+
+/// Errors after which a context is of no use: a kernel was at fault, not the call that tells it.
+bool is_of_kernel(std::uint32_t result) {
+  switch (static_cast<cudaError_t>(result)) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// "invalid configuration argument (CUDA error 9)".
+std::string error_text(std::uint32_t result) {
+  return fmt::format("{} (CUDA error {})", cudaGetErrorString(static_cast<cudaError_t>(result)), result);
+}
+
+std::string size_text(const std::uint32_t (&size)[3]) {
+  return fmt::format("{} × {} × {}", size[0], size[1], size[2]);
+}
+
+std::string ordinal(std::uint64_t number) {
+  const std::uint64_t last = number % 10, tens = number / 10 % 10;
+  const char* const ending = tens == 1 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
+  return fmt::format("{}{}", number, ending);
+}
+
+/// What is known of the launches of one process.
+class LaunchesOfProcess {
+ public:
+  LaunchesOfProcess(const journal::Journal& journal, const trace::Trace& trace)
+      : journal_(journal), trace_(trace) {
+    for (const trace::KernelRow& row : trace.kernels.rows()) ended_.insert(trace.kernels.correlation(row));
+    for (const trace::Call& call : trace.calls) calls_.emplace(call.correlation, &call);
+  }
+
+  [[nodiscard]] std::string name_of(const Launch& launch) const {
+    if (launch.symbol == 0) return "a CUDA graph";
+    const auto found = journal_.texts.find(launch.symbol);
+    return found == journal_.texts.end() ? "a kernel without a name" : kernel_name(found->second).whole;
+  }
+
+  /// "scale(float*): its 3rd launch, grid 4 × 1 × 1, block 32 × 1 × 1, stream 7, in epoch / step".
+  [[nodiscard]] std::string told(const Launch& launch) const {
+    std::string text = name_of(launch);
+    if (launch.symbol != 0)
+      text += fmt::format(": its {} launch, grid {}, block {},", ordinal(launch.nth), size_text(launch.grid),
+                          size_text(launch.block));
+    else
+      text += ":";
+    text += fmt::format(" stream {}", launch.stream);
+    const std::string path = path_of(launch);
+    return path.empty() ? text : fmt::format("{}, in the NVTX range {}", text, path);
+  }
+
+  /// Of the last launches those that had begun, as far as is known, and not ended.
+  [[nodiscard]] std::vector<const Launch*> in_flight() const {
+    std::vector<const Launch*> launches;
+    for (const Launch& launch : journal_.launched) {
+      if (launch.result == 0 && !ended_.contains(launch.correlation) && !was_waited_for(launch))
+        launches.push_back(&launch);
+    }
+    return launches;
+  }
+
+  /// The first call that told of a kernel's error.
+  [[nodiscard]] const trace::Call* first_error() const {
+    const trace::Call* first = nullptr;
+    for (const trace::Call& call : trace_.calls) {
+      if (is_of_kernel(call.result.value_or(0)) && (first == nullptr || call.time.end < first->time.end))
+        first = &call;
+    }
+    return first;
+  }
+
+  [[nodiscard]] std::string_view call_name(const trace::Call& call) const { return trace_.names[call.name]; }
+
+ private:
+  /// Somebody has waited for all that was launched there until then, and it was well.
+  [[nodiscard]] bool was_waited_for(const Launch& launch) const {
+    return std::ranges::any_of(trace_.synchronizations, [&](const trace::Synchronization& wait) {
+      if (wait.time.start < launch.time || wait.context != launch.context) return false;
+      const bool is_of_stream =
+          wait.kind == trace::SynchronizationKind::stream && wait.stream == launch.stream;
+      if (!is_of_stream && wait.kind != trace::SynchronizationKind::context) return false;
+      const auto call = calls_.find(wait.correlation);
+      return call != calls_.end() && call->second->result.value_or(1) == 0;
+    });
+  }
+
+  /// The ranges that its thread had open, the outermost first.
+  [[nodiscard]] std::string path_of(const Launch& launch) const {
+    const std::int64_t thread =
+        trace::nsys::global_thread(trace::nsys::global_process(journal_.head.process), launch.thread);
+    std::vector<const trace::Range*> open;
+    for (const trace::Range& range : trace_.ranges) {
+      if (range.thread == thread && range.style == trace::RangeStyle::push_pop &&
+          range.time.start <= launch.time && launch.time <= range.time.end)
+        open.push_back(&range);
+    }
+    std::ranges::stable_sort(
+        open, {}, [](const trace::Range* range) { return std::pair(range->time.start, -range->time.end); });
+    std::vector<std::string_view> names;
+    for (const trace::Range* range : open) names.push_back(trace_.text_of(*range));
+    return fmt::format("{}", fmt::join(names, " / "));
+  }
+
+  const journal::Journal& journal_;
+  const trace::Trace& trace_;
+  std::unordered_set<std::int64_t> ended_;  ///< correlation ids
+  std::unordered_map<std::int64_t, const trace::Call*> calls_;
+};
+
+/// The launches that CUDA refused itself, by kernel and error.
+void add_refused(const journal::Journal& journal, const LaunchesOfProcess& launches,
+                 std::vector<std::string>& sentences) {
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<const Launch*>> refused;
+  for (const Launch& launch : journal.failed) {
+    if (!is_of_kernel(launch.result)) refused[{launches.name_of(launch), launch.result}].push_back(&launch);
+  }
+  for (const auto& [what, failed] : refused) {
+    const auto& [name, result] = what;
+    const Launch& first = *failed.front();
+    std::string shape;
+    if (first.symbol != 0)
+      shape = fmt::format(", {}with grid {}, block {} and {} B of dynamic shared memory",
+                          failed.size() > 1 ? "the first " : "", size_text(first.grid),
+                          size_text(first.block), first.dynamic_shared_memory);
+    sentences.push_back(
+        fmt::format("{} of {} failed: {}{}. Nothing ran on the GPU for {}.",
+                    failed.size() == 1 ? "A launch" : fmt::format("{} launches", failed.size()), name,
+                    error_text(result), shape, failed.size() == 1 ? "it" : "them"));
+  }
+}
+
+/// The first launch of each stream that had not ended: what comes after it has not begun.
+std::vector<const Launch*> first_of_streams(const std::vector<const Launch*>& launches) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> streams;
+  std::vector<const Launch*> first;
+  for (const Launch* launch : launches) {
+    if (streams.emplace(launch->context, launch->stream).second) first.push_back(launch);
+  }
+  return first;
+}
+
+void add_in_flight(const LaunchesOfProcess& launches, const std::vector<const Launch*>& all,
+                   std::vector<std::string>& sentences) {
+  constexpr std::size_t most_told = 4;
+  const std::vector<const Launch*> first = first_of_streams(all);
+  for (std::size_t i = 0; i < std::min(first.size(), most_told); ++i)
+    sentences.push_back(fmt::format("In flight was {}.", launches.told(*first[i])));
+  if (first.size() > most_told)
+    sentences.push_back(fmt::format("Kernels were in flight on {} more streams.", first.size() - most_told));
+  if (const std::size_t behind = all.size() - first.size(); behind > 0)
+    sentences.push_back(fmt::format("{} behind {} had not ended either.",
+                                    behind == 1 ? "One launch" : fmt::format("{} launches", behind),
+                                    first.size() == 1 ? "it" : "them"));
+}
+
+/// Of a process that was ended from outside. What ended before the last look is in its trace.
+void add_unended(const journal::Journal& journal, const LaunchesOfProcess& launches,
+                 std::vector<std::string>& sentences) {
+  std::vector<const Launch*> before, after;
+  for (const Launch* launch : launches.in_flight())
+    (launch->time < journal.until ? before : after).push_back(launch);
+  if (!before.empty()) return add_in_flight(launches, before, sentences);
+  if (!after.empty())
+    sentences.push_back(
+        fmt::format("Its last launch, of which the trace has no end, was {}.", launches.told(*after.back())));
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_faults(const journal::Journal& journal, const trace::Trace& trace) {
+  std::vector<std::string> sentences;
+  const LaunchesOfProcess launches(journal, trace);
+  add_refused(journal, launches, sentences);
+  const trace::Call* const error = launches.first_error();
+  const auto refused =
+      std::ranges::find_if(journal.failed, [](const Launch& launch) { return is_of_kernel(launch.result); });
+  if (error != nullptr) {
+    sentences.push_back(fmt::format("A kernel failed: {}, as {} told.", error_text(*error->result),
+                                    launches.call_name(*error)));
+  } else if (refused != journal.failed.end()) {
+    sentences.push_back(
+        fmt::format("A kernel failed: {}, as a later launch told.", error_text(refused->result)));
+  }
+  const bool has_failed = error != nullptr || refused != journal.failed.end();
+  if (has_failed)
+    add_in_flight(launches, launches.in_flight(), sentences);
+  else if (!journal.has_ended)
+    add_unended(journal, launches, sentences);
+  if (has_failed && !journal.name.empty())
+    sentences.push_back(
+        fmt::format("The line in the source is found by `mprof sanitize -- {0}`, or by "
+                    "`compute-sanitizer {0}`; build it with nvcc -lineinfo.",
+                    journal.name));
+  return sentences;
+}
+
+}  // namespace mprof

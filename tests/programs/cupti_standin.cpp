@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// A library that stands in for a CUPTI of the version MPROF_STANDIN_VERSION: it has the functions of that
+// version, and gives records in its layouts. A test launches kernels in it by standin_launch().
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <cupti.h>
+
+#define STANDIN extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr std::uint32_t version = MPROF_STANDIN_VERSION;
+
+/// With what a later version than the headers' may have added.
+struct KernelOfLater : CUpti_ActivityKernel10 {
+  std::uint64_t later[4];
+};
+struct MemcpyOfLater : CUpti_ActivityMemcpy6 {
+  std::uint64_t later[2];
+};
+
+template <class Old, class Middle, class New, class Later>
+using of_version = std::conditional_t<
+    (version < 19), Old,
+    std::conditional_t<(version < 130000), Middle, std::conditional_t<(version < 130100), New, Later>>>;
+using KernelRecord =
+    of_version<CUpti_ActivityKernel8, CUpti_ActivityKernel9, CUpti_ActivityKernel10, KernelOfLater>;
+using MemcpyRecord =
+    of_version<CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6, MemcpyOfLater>;
+using OverheadRecord = of_version<CUpti_ActivityOverhead, CUpti_ActivityOverhead2, CUpti_ActivityOverhead3,
+                                  CUpti_ActivityOverhead3>;
+using ContextRecord =
+    of_version<CUpti_ActivityContext, CUpti_ActivityContext2, CUpti_ActivityContext3, CUpti_ActivityContext3>;
+
+struct Standin {
+  CUpti_CallbackFunc callback = nullptr;
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  std::vector<std::string> records{};  ///< not delivered yet
+  std::vector<std::size_t> sizes{};    ///< of those of the buffer that is read
+  bool has_context = false;
+};
+Standin standin;
+
+template <class Record>
+void keep(const Record& record) {
+  standin.records.emplace_back(reinterpret_cast<const char*>(&record), sizeof record);
+}
+
+/// What a field of a later version would be read from, were it read.
+template <class Record>
+Record new_record(CUpti_ActivityKind kind) {
+  Record record;
+  std::memset(static_cast<void*>(&record), 0, sizeof record);
+  record.kind = kind;
+  return record;
+}
+
+}  // namespace
+
+STANDIN CUptiResult cuptiGetVersion(std::uint32_t* to) {
+  *to = version;
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* /*to*/, CUpti_CallbackFunc callback,
+                                   void* /*user*/) {
+  standin.callback = callback;
+  return CUPTI_SUCCESS;
+}
+#if MPROF_STANDIN_VERSION >= 130000
+STANDIN CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* /*to*/, CUpti_CallbackFunc callback,
+                                      void* /*user*/, CUpti_SubscriberParams* params) {
+  if (params == nullptr || std::strcmp(params->subscriberName, "mprof") != 0)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  standin.callback = callback;
+  return CUPTI_SUCCESS;
+}
+#endif
+STANDIN CUptiResult cuptiEnableCallback(std::uint32_t /*enable*/, CUpti_SubscriberHandle /*subscriber*/,
+                                        CUpti_CallbackDomain /*domain*/, CUpti_CallbackId /*id*/) {
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiEnableDomain(std::uint32_t /*enable*/, CUpti_SubscriberHandle /*subscriber*/,
+                                      CUpti_CallbackDomain domain) {
+  return version < 20 && domain == CUPTI_CB_DOMAIN_STATE ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType /*type*/) {
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute /*attribute*/, std::size_t* /*size*/,
+                                              void* /*value*/) {
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiGetStreamIdEx(CUcontext /*context*/, CUstream /*stream*/,
+                                       std::uint8_t /*is_per_thread*/, std::uint32_t* id) {
+  *id = 13;
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                                   CUpti_BuffersCallbackCompleteFunc complete) {
+  standin.request = request;
+  standin.complete = complete;
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiActivityEnable(CUpti_ActivityKind /*kind*/) {
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, std::uint32_t /*stream*/,
+                                                      std::size_t* dropped) {
+  *dropped = 0;
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, const char** name) {
+  *name = domain == CUPTI_CB_DOMAIN_DRIVER_API                    ? "cuLaunchKernel"
+          : id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000 ? "cudaLaunchKernel_v7000"
+                                                                  : "cudaStreamSynchronize_v3020";
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiGetResultString(CUptiResult /*result*/, const char** text) {
+  *text = "CUPTI_ERROR_OF_THE_STANDIN";
+  return CUPTI_SUCCESS;
+}
+STANDIN int InitializeInjectionNvtx2(void* /*get_export_table*/) {
+  return 1;
+}
+
+/// Of a buffer that holds nothing but whole records, one behind the other.
+STANDIN CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t /*valid_size*/,
+                                               CUpti_Activity** record) {
+  std::size_t at = 0;
+  for (const std::size_t size : standin.sizes) {
+    const bool is_next = *record == nullptr || reinterpret_cast<std::uint8_t*>(*record) < buffer + at;
+    if (is_next) {
+      *record = reinterpret_cast<CUpti_Activity*>(buffer + at);
+      return CUPTI_SUCCESS;
+    }
+    at += size;
+  }
+  return CUPTI_ERROR_MAX_LIMIT_REACHED;
+}
+
+STANDIN CUptiResult cuptiActivityFlushAll(std::uint32_t /*how*/) {
+  if (standin.request == nullptr || standin.records.empty()) return CUPTI_SUCCESS;
+  std::uint8_t* buffer = nullptr;
+  std::size_t size = 0, most = 0;
+  standin.request(&buffer, &size, &most);
+  if (buffer == nullptr) return CUPTI_SUCCESS;
+  std::size_t used = 0;
+  standin.sizes.clear();
+  std::memset(buffer, 0xEE, size);  // what lies behind the records is nobody's
+  for (const std::string& record : standin.records) {
+    std::memcpy(buffer + used, record.data(), record.size());
+    used += record.size();
+    standin.sizes.push_back(record.size());
+  }
+  standin.records.clear();
+  standin.complete(nullptr, 0, buffer, size, used);
+  return CUPTI_SUCCESS;
+}
+
+// --- What a test does with it ---
+
+/// Launches a kernel at `start`, in ns since 1970, with this correlation id. `result`: what the call returns,
+/// 0 for success. Without `ends` no record of it comes, as of one that faulted.
+STANDIN void standin_launch(const char* name, std::uint64_t start, std::uint32_t correlation,
+                            std::uint32_t result, bool ends) {
+  if (!standin.has_context) {
+    standin.has_context = true;
+    CUpti_ResourceData resource{};
+    standin.callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &resource);
+    auto context = new_record<ContextRecord>(CUPTI_ACTIVITY_KIND_CONTEXT);
+    context.contextId = 1;
+    keep(context);
+  }
+  cudaLaunchKernel_v7000_params runtime{};
+  runtime.gridDim = dim3(7, 1, 65536);
+  runtime.blockDim = dim3(32, 1, 1);
+  cuLaunchKernel_params driver{};
+  driver.gridDimX = 7;
+  driver.gridDimY = driver.gridDimZ = driver.blockDimY = driver.blockDimZ = 1;
+  driver.blockDimX = 32;
+  CUpti_CallbackData call{};
+  call.symbolName = name;
+  call.correlationId = correlation;
+  call.contextUid = 1;
+  call.functionReturnValue = &result;
+  const auto calls_back = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site,
+                              const void* parameters) {
+    call.callbackSite = site;
+    call.functionParams = parameters;
+    standin.callback(nullptr, domain, id, &call);
+  };
+  constexpr auto of_runtime = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+  constexpr auto of_driver = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+  calls_back(CUPTI_CB_DOMAIN_RUNTIME_API, of_runtime, CUPTI_API_ENTER, &runtime);
+  if (result == 0) {
+    calls_back(CUPTI_CB_DOMAIN_DRIVER_API, of_driver, CUPTI_API_ENTER, &driver);
+    calls_back(CUPTI_CB_DOMAIN_DRIVER_API, of_driver, CUPTI_API_EXIT, &driver);
+  }
+  calls_back(CUPTI_CB_DOMAIN_RUNTIME_API, of_runtime, CUPTI_API_EXIT, &runtime);
+  auto api = new_record<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+  api.cbid = of_runtime;
+  api.start = start;
+  api.end = start + 5;
+  api.threadId = 1;
+  api.correlationId = correlation;
+  api.returnValue = result;
+  keep(api);
+  if (!ends) return;
+  auto kernel = new_record<KernelRecord>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  kernel.start = start + 10;
+  kernel.end = start + 30;
+  kernel.correlationId = correlation;
+  kernel.contextId = 1;
+  kernel.streamId = 13;
+  kernel.gridX = 7;
+  kernel.name = name;
+  kernel.localMemoryTotal_v2 = 4096;
+  keep(kernel);
+  auto copy = new_record<MemcpyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY);
+  copy.start = start + 40;
+  copy.end = start + 50;
+  copy.bytes = 1000;
+  copy.copyKind = 1;
+  copy.correlationId = correlation;
+  keep(copy);
+  auto overhead = new_record<OverheadRecord>(CUPTI_ACTIVITY_KIND_OVERHEAD);
+  overhead.start = start + 60;
+  overhead.end = start + 70;
+  keep(overhead);
+}
+
+/// Waits for the stream: `result` is what the call returns.
+STANDIN void standin_wait(std::uint64_t start, std::uint32_t correlation, std::uint32_t result) {
+  auto api = new_record<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+  api.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020;
+  api.start = start;
+  api.end = start + 5;
+  api.threadId = 1;
+  api.correlationId = correlation;
+  api.returnValue = result;
+  keep(api);
+}
