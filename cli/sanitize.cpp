@@ -2,8 +2,11 @@
 #include "runner/sanitize/sanitize.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -17,10 +20,14 @@
 #include "model/run_file.hpp"
 #include "model/sanitizer_file.hpp"
 #include "report/views/json_parts.hpp"
+#include "runner/program/family.hpp"
 #include "runner/result_directory.hpp"
+#include "runner/sanitize/program.hpp"
 #include "runner/worker.hpp"
 #include "system/error.hpp"
+#include "system/standard_input.hpp"
 #include "system/suggest.hpp"
+#include "system/watched_program.hpp"
 
 namespace mprof::cli {
 namespace {
@@ -64,6 +71,20 @@ void validate_inputs(const Run& run, const std::vector<SanitizeStep>& steps, con
   }
 }
 
+/// What a program that stands behind "--" has no use for.
+void refuse_options_of_runs(const Arguments& arguments) {
+  constexpr std::array<std::string_view, 4> taken{"tool", "timeout", "quiet", "json"};
+  if (arguments.given("DIR"))
+    throw Error(ExitCode::usage, "mprof sanitize takes a run's folder, or a program after --: give one.");
+  for (const Option& option : arguments.options()) {
+    if (std::ranges::count(taken, option.name) > 0 || option.argument.empty()) continue;
+    if (arguments.given(option.name))
+      throw Error(
+          ExitCode::usage,
+          fmt::format("--{} is for the variants of a run, and not for a program after --.", option.name));
+  }
+}
+
 ExitCode exit_code_of(const SanitizeOutcome& outcome) {
   if (!outcome.completed) return ExitCode::interrupted;
   if (number_of(outcome.results, SanitizerStatus::errors) > 0) return ExitCode::wrong_output;
@@ -85,7 +106,50 @@ nlohmann::ordered_json json_of(const std::vector<SanitizerResult>& results) {
   return rows;
 }
 
+/// Of a result that is not clean: what the program wrote last.
+void show_output(const SanitizedProgram& sanitized) {
+  if (sanitized.result.status != SanitizerStatus::clean && !sanitized.output.empty())
+    fmt::print(stderr, "The last lines of {} under {}:\n{}\n", sanitized.result.variant,
+               to_string(sanitized.result.tool), sanitized.output);
+}
+
+int sanitize_own_program(const Arguments& arguments) {
+  refuse_options_of_runs(arguments);
+  ProgramToSanitize program{.command = arguments.program(),
+                            .name = name_of_command(arguments.program()),
+                            .timeout = parse_seconds("timeout", arguments.text("timeout"))};
+  program.command.front() = program_path(program.command.front());
+  std::vector<SanitizerTool> tools{SanitizerTool::memcheck};
+  if (arguments.given("tool")) tools = parse_tools(arguments.text("tool"));
+  JsonAnswer answer(arguments.flag("json"));
+  const Sanitizer sanitizer = find_sanitizer(sanitizer_folders(), steady_clock());
+  static_cast<void>(keep_standard_input());
+  const Interrupts interrupts;
+  program.interrupt_fd = interrupts.fd();
+  SanitizeLines lines(tools.size(), arguments.flag("quiet"));
+  SanitizeOutcome outcome;
+  for (const SanitizerTool tool : tools) {
+    lines.step_begins({.variant = program.name, .tool = tool, .skipped = sanitizer.absent});
+    const std::optional<SanitizedProgram> sanitized =
+        sanitize_program(program, tool, sanitizer, steady_clock());
+    outcome.completed = sanitized.has_value();
+    if (!sanitized) break;
+    lines.step_ends(sanitized->result);
+    show_output(*sanitized);
+    outcome.results.push_back(sanitized->result);
+  }
+  const ExitCode code = exit_code_of(outcome);
+  if (!outcome.results.empty()) fmt::print("{}\n", summary(outcome.results));
+  if (code == ExitCode::interrupted) fmt::print("Interrupted.\n");
+  if (code == ExitCode::environment)
+    fmt::print("The program could not be run under it: {}.\n", outcome.results.front().reason);
+  answer.print("mprof.sanitize/1",
+               {{"file", ""}, {"completed", outcome.completed}, {"results", json_of(outcome.results)}});
+  return static_cast<int>(code);
+}
+
 int sanitize(const Arguments& arguments) {
+  if (!arguments.program().empty()) return sanitize_own_program(arguments);
   const SanitizeRequest request = sanitize_request(arguments);
   const double timeout = parse_seconds("timeout", arguments.text("timeout"));
   const fs::path path = arguments.text("DIR");
@@ -150,13 +214,19 @@ Verb sanitize_verb() {
       .description =
           "Runs each CUDA variant of the run in DIR under NVIDIA's compute-sanitizer, on a small problem, "
           "one tool after another. The findings go to DIR/sanitizer.json, which `mprof report` shows. The "
-          "exit code is 3 when errors were found, and 5 when nothing could run under it.",
+          "exit code is 3 when errors were found, and 5 when nothing could run under it. A program of your "
+          "own "
+          "stands after `--`: it runs once under each tool (memcheck without --tool), and nothing is "
+          "written. "
+          "Its kernels have line numbers in the findings when nvcc compiled them with -lineinfo.",
       .examples = {{"mprof sanitize results/a", "all CUDA variants under all tools"},
                    {"mprof sanitize results/a --tool memcheck", "one tool"},
-                   {"mprof sanitize results/a --variant '{family}/*'", "some variants"}},
+                   {"mprof sanitize results/a --variant '{family}/*'", "some variants"},
+                   {"mprof sanitize -- ./program ARGUMENT", "your own program, under memcheck"}},
       .section = Section::start,
       .options = std::move(options),
-      .run = sanitize};
+      .run = sanitize,
+      .takes_program = true};
 }
 
 }  // namespace mprof::cli

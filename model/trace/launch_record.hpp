@@ -5,8 +5,9 @@
 #include <cstdint>
 
 /// The file in which mprof's library in a process notes its last launches. It lies in the folder of the
-/// process's journal, under the same name. It has a Head and the places of `kept` launches, of which the oldest is overwritten. The process writes through a
-/// shared mapping, so that whatever ends it leaves them. Only this machine and this build can read it.
+/// process's journal, under the same name. It has a Head and the places of `kept` launches, of which the
+/// oldest is overwritten. The process writes through a shared mapping, so that whatever ends it leaves them.
+/// Only this machine and this build can read it.
 namespace mprof::launch_log {
 
 inline constexpr char magic[8] = {'m', 'p', 'r', 'o', 'f', 'l', 'n', '1'};

@@ -104,7 +104,7 @@ std::map<std::string, Problem> problems_of(const Run& run, const AxisValues& val
 
 std::string why_not(const VariantInfo& info, const Registry& registry, const Devices& devices,
                     const Sanitizer& sanitizer) {
-  if (info.is_program()) return "it is a program of its own: run `compute-sanitizer PROGRAM` on it yourself";
+  if (info.is_program()) return "it is a program of its own: run `mprof sanitize -- PROGRAM`";
   if (info.device != "cuda") return "compute-sanitizer reads CUDA code only";
   if (devices.find(info.device) == nullptr) return "this build of mprof has no cuda device";
   const RegisteredVariant* variant = registry.variant(info.id);

@@ -43,7 +43,7 @@ test("a program of the user's is not run: the reason says who can", (t) => {
   assert.equal(mprof(["run", "--out", run, "--", "/bin/true"]).code, 0);
   const { code, out } = mprof(["sanitize", run]);
   assert.equal(code, 5);
-  assert.match(out, /Nothing could be run under it: it is a program of its own: run `compute-sanitizer PROGRAM` on it yourself\./);
+  assert.match(out, /Nothing could be run under it: it is a program of its own: run `mprof sanitize -- PROGRAM`\./);
 });
 
 test("what cannot be asked for is refused before anything is written", (t) => {
@@ -76,6 +76,48 @@ test("a record that is none is an error for sanitize and report, and stays as it
     assert.match(err, /sanitizer\.json\.results\[0\]\.variant: expected text, found 7/);
   }
   assert.match(readFileSync(join(run, "sanitizer.json"), "utf8"), /"variant": 7/);
+});
+
+/** A folder with a program of compute-sanitizer's name, which writes this log and runs what it is given. */
+function stand_in_sanitizer(t, log) {
+  const folder = temporary(t);
+  writeFileSync(join(folder, "log"), log);
+  writeFileSync(join(folder, "compute-sanitizer"), `#!/bin/sh
+[ "$1" != --version ] || { echo "Version 2025.3.1.0 (build 1)"; exit 0; }
+while [ "$1" != --log-file ]; do shift; done
+cp ${join(folder, "log")} "$2"; shift 2; exec "$@"
+`, { mode: 0o755 });
+  return { env: { PATH: `${folder}:${process.env.PATH}` } };
+}
+
+test("a program of the user's runs under it as it is, and what it finds is told", (t) => {
+  const found = stand_in_sanitizer(t, `========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at out_of_bounds(float *)+0x70 in fault.cu:11
+=========     by thread (0,0,0) in block (0,0,0)
+=========
+========= ERROR SUMMARY: 1 error
+`);
+  const result = mprof(["sanitize", "--json", "--", "sh", "-c", "echo working; exit 3"], found);
+  assert.equal(result.code, 3, result.err);
+  assert.match(result.err, /sh memcheck, \d+ s: 1 error, the first: Invalid __global__ write of size 4 bytes at out_of_bounds.*fault\.cu:11/);
+  assert.match(result.err, /The last lines of sh under memcheck:\nworking/);
+  const answer = JSON.parse(result.out);
+  assert.deepEqual(answer.results.map((row) => [row.tool, row.status, row.errors]), [["memcheck", "errors", 1]]);
+
+  const clean = stand_in_sanitizer(t, "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n");
+  const fine = mprof(["sanitize", "--tool", "racecheck,memcheck", "--", "true"], clean);
+  assert.equal(fine.code, 0, fine.err);
+  assert.match(fine.out, /^2 results: 2 clean\./);
+  const failed = mprof(["sanitize", "--", "sh", "-c", "exit 4"], clean);
+  assert.equal(failed.code, 5);
+  assert.match(failed.out, /counts no error, and yet the program did not end well: exit code 4/);
+  const late = mprof(["sanitize", "--timeout", "1", "--", "sleep", "100"], clean);
+  assert.match(late.out, /longer than 1 s \(--timeout\)/);
+
+  assert.match(mprof(["sanitize", "--", "./nowhere"], clean).err, /nowhere: there is no such file/);
+  assert.match(mprof(["sanitize", "--variant", "a", "--", "true"], clean).err, /--variant is for the variants of a run/);
+  assert.match(mprof(["sanitize", "run", "--", "true"], clean).err, /a run's folder, or a program after --/);
 });
 
 const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
