@@ -27,6 +27,7 @@ struct InjectionRequest {
 struct InjectedPass {
   trace::Trace trace{};  ///< of all processes, and of no case yet
   std::uint64_t dropped = 0;
+  std::vector<trace::Interval> cuda_starts{};  ///< of a trace pass: when CUDA came up in each process
   std::vector<std::string> notes{};         ///< sentences: what is missing, and why
   std::vector<Measurement> measurements{};  ///< of a counters pass
   std::vector<std::string> stopped_by{};    ///< of a counters pass: symbols of kernels that did not end when

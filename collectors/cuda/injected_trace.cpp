@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include <cupti_version.h>
 #include <fmt/format.h>
@@ -95,6 +96,20 @@ std::string call_name_of(const journal::Journal& journal, trace::Api api, std::u
   return fmt::format("{} call {}", api == trace::Api::runtime ? "runtime" : "driver", id);
 }
 
+/// From the first thing that a process asks of CUDA to the end of the call in which its first context was
+/// made; nullopt where it made none.
+std::optional<trace::Interval> cuda_start_of(const journal::Journal& journal,
+                                             const std::vector<trace::Call>& calls) {
+  const journal::Beginning& beginning = journal.beginning;
+  if (beginning.cuda == 0 || beginning.context < beginning.cuda) return std::nullopt;
+  trace::Interval start{beginning.cuda, beginning.context};
+  for (const trace::Call& call : calls) {
+    if (call.time.start <= beginning.context && call.time.end >= beginning.context)
+      start = {std::min(start.start, call.time.start), std::max(start.end, call.time.end)};
+  }
+  return start;
+}
+
 /// Adds what one process did.
 void add_process(const journal::Journal& journal, InjectedPass& pass) {
   CuptiRecords records(journal.head.process);
@@ -113,6 +128,7 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
       window_of(journal), [&](trace::Api api, std::uint32_t id) { return call_name_of(journal, api, id); });
   for (const std::string& sentence : kernel_faults(journal, recording.trace))
     pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, sentence));
+  if (const auto start = cuda_start_of(journal, recording.trace.calls)) pass.cuda_starts.push_back(*start);
   trace::add_rows(pass.trace, recording.trace);
   pass.trace.processes.push_back({trace::nsys::global_process(journal.head.process), journal.name, 0});
   pass.dropped += journal.dropped;

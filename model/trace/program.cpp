@@ -339,8 +339,14 @@ std::vector<OpTime> op_times(const Trace& trace, const std::string& glob) {
 class CaseMaker {
  public:
   CaseMaker(Trace& trace, const ProgramOptions& options, const Counts& counts, const OutermostCalls& calls)
-      : trace_(trace), outermost_calls_(calls), times_(op_times(trace, options.ops)) {
-    trace_.cases.push_back({.id = options.case_id, .window = window(), .counts = counts});
+      : trace_(trace),
+        outermost_calls_(calls),
+        cuda_starts_(options.cuda_starts),
+        times_(op_times(trace, options.ops)),
+        work_(extent_of_work()) {
+    Interval window = options.life.value_or(work_);
+    if (work_.end > 0) window = {std::min(window.start, work_.start), std::max(window.end, work_.end)};
+    trace_.cases.push_back({.id = options.case_id, .window = window, .counts = counts});
     const auto take = [](auto& rows) {
       for (auto& row : rows) row.in_case = 0;
     };
@@ -365,7 +371,7 @@ class CaseMaker {
   /// From the first work, call or range to the last. What the operating system was asked for around that, as
   /// by a program that loads its libraries, and what the profiler did then, is in the trace and in no op's
   /// time.
-  [[nodiscard]] Interval window() const {
+  [[nodiscard]] Interval extent_of_work() const {
     std::optional<Interval> all;
     const auto widen = [&](const auto& rows) {
       for (const auto& row : rows) {
@@ -423,7 +429,7 @@ class CaseMaker {
     for_each_work(trace_, [&](auto& rows) {
       for (auto& row : rows) row.place = place;
     });
-    times_ = {{info().window, info().process, op}};
+    times_ = {{work_, info().process, op}};
   }
 
   /// What the GPU was given outside of all ranges is an op as well, so that nothing is missing in the sum.
@@ -493,7 +499,7 @@ class CaseMaker {
     if (!any) return;
     std::vector<Interval> inside;
     for (const OpTime& one : times_) inside.push_back(one.time);
-    const IntervalSet rest = IntervalSet({info().window}) - IntervalSet(std::move(inside));
+    const IntervalSet rest = IntervalSet({work_}) - IntervalSet(std::move(inside));
     for (const Interval& time : rest.intervals()) times_.push_back({time, info().process, outside_of_ranges});
   }
 
@@ -513,6 +519,7 @@ class CaseMaker {
                                .id = ++id});
     };
     add(info().window, info().process, info().id, {"", part::between});
+    for (const Interval& time : cuda_starts_) add(time, info().process, cuda_start, {"", part::between});
     for (const OpTime& one : times_) add(one.time, one.thread, one.op, {one.op, part::op});
   }
 
@@ -533,7 +540,9 @@ class CaseMaker {
 
   Trace& trace_;
   const OutermostCalls& outermost_calls_;
+  const std::vector<Interval>& cuda_starts_;
   std::vector<OpTime> times_;
+  Interval work_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,15 @@ namespace mprof::trace {
 /// So many ops have a name of their own.
 inline constexpr std::size_t most_program_ops = 16;
 
+/// The text of mprof's own ranges in which CUDA came up in a process: the driver, a context, and the first
+/// call that needed it.
+inline constexpr const char* cuda_start = "CUDA's start";
+
 struct ProgramOptions {
   std::string case_id{};
   std::string ops{};  ///< a glob of the ranges that are ops; empty: the outermost ones
+  std::optional<Interval> life{};       ///< from when the program was started to its end, where that is known
+  std::vector<Interval> cuda_starts{};  ///< in which CUDA came up in its processes
 };
 
 /// Whether a glob fits the name of any range.
@@ -37,6 +44,9 @@ void leave_out_impossible(Trace& trace);
 /// ranges of all domains, since libraries have domains of their own. Ranges of one name are one op. Where
 /// there are more than `most_program_ops` names, names that differ in numbers alone are one op ("step #"),
 /// and of the rest the longest in time are kept.
+///
+/// The case lasts as long as the program where that is known, or else from the first work, call or range to
+/// the last. Ops lie within the latter.
 ///
 /// A call belongs to the op whose range its thread has open. On a thread that never opens one, it belongs to
 /// the range that was opened last in its process. What a call led to belongs where the call does.

@@ -67,6 +67,8 @@ constexpr std::array<PaintColour, all_paints> colours{{
     {"#efa9c7", false, "#f3bdd5"},
     {"#0f6b7a", true, "#3fa9bb"},
     {"#b9c1c9", false, "#a9b2bb"},
+    {"#e4d7b0", false, "#d9cda3"},
+    {"#6b7a2e", true, "#a3b35c"},
 }};
 
 constexpr std::size_t longest_block_name = 64;

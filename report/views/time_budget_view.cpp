@@ -128,16 +128,17 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   const CaseResult& result = *one.result;
   const Value& total = result.total_time;
   std::string text;
-  // A program's trace begins with its first call.
   const PassResult* const traced = find_pass(*result.source, Pass::trace);
   if (const bool is_program = traced != nullptr && traced->outcome; is_program && total) {
+    const bool is_of_all =
+        one.budget->of(BudgetPart::idle_before) + one.budget->of(BudgetPart::idle_start) > 0;
     return fmt::format(
-        "Untraced, {} takes {} from its start to its end. The trace covers {}, from the first CUDA call to "
-        "the last.",
+        "Untraced, {} takes {} from its start to its end. The trace covers {}, {}.",
         one.steps ? "the whole program"
                   : fmt::format("the whole {} of {}", words.whole(), budgeted_name(one)),
         format::quantity(total->median, Unit::second),
-        format::quantity(in_seconds(one.budget->window), Unit::second));
+        format::quantity(in_seconds(one.budget->window), Unit::second),
+        is_of_all ? "likewise from its start to its end" : "from the first CUDA call to the last");
   }
   if (total && total->median > 0) {
     text = fmt::format("Untraced, the whole {} of {} takes {}, so that the traced one is {} of it",
@@ -252,8 +253,8 @@ json budget_chart(const FamilyResult& family, const BudgetComparison& comparison
   }
   const bool is_of_steps = comparison.cases.front().steps.has_value();
   const ChartText text{"Where the time goes " + family.words.at(comparison.problem),
-                       is_of_steps ? "Of one traced execution the steady steps, and the whole from its first "
-                                     "CUDA call on. Each bar is 100 %, whatever time it stands for."
+                       is_of_steps ? "Of one traced execution the steady steps, and all of it. "
+                                     "Each bar is 100 %, whatever time it stands for."
                                    : "One traced execution of each, all of it 100 %. All bars are equally "
                                      "long, whatever time they stand for; the table has the times.",
                        "% of the traced execution"};

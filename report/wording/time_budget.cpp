@@ -9,9 +9,9 @@ namespace {
 
 /// In the order of BudgetPart.
 constexpr std::array<std::string_view, budget_parts> part_names{
-    "kernels",          "kernels and copies", "copies in",      "copies out",
-    "copies both ways", "other GPU work",     "idle: tracing",  "idle: waits",
-    "idle: allocation", "idle: CUDA calls",   "idle: OS calls", "idle: host code",
+    "kernels",        "kernels and copies", "copies in",         "copies out",         "copies both ways",
+    "other GPU work", "idle: tracing",      "idle: waits",       "idle: allocation",   "idle: CUDA calls",
+    "idle: OS calls", "idle: host code",    "idle: before CUDA", "idle: CUDA's start",
 };
 
 constexpr std::array<std::string_view, budget_parts> part_phrases{
@@ -27,11 +27,13 @@ constexpr std::array<std::string_view, budget_parts> part_phrases{
     "the GPU idle while the host was in CUDA calls",
     "the GPU idle while the host was in calls of the operating system",
     "the GPU idle while the host ran its own code",
+    "the time before CUDA",
+    "CUDA coming up",
 };
 
 /// Of the idle parts, in their order.
-constexpr std::array<std::string_view, 6> idle_causes{
-    "tracing", "waits", "allocation", "CUDA calls", "OS calls", "host code",
+constexpr std::array<std::string_view, 8> idle_causes{
+    "tracing", "waits", "allocation", "CUDA calls", "OS calls", "host code", "before CUDA", "CUDA's start",
 };
 constexpr auto first_idle = static_cast<std::size_t>(BudgetPart::idle_tracing);
 static_assert(first_idle + idle_causes.size() == budget_parts);

@@ -2,6 +2,8 @@
 #include "runner/program/program_run.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -82,6 +84,13 @@ ProgramOutcome outcome_of(const ProgramEnd& end) {
   if (end.how == ProgramEnd::How::exited) outcome.exit_code = end.code;
   if (end.how == ProgramEnd::How::signalled) outcome.signal = end.code;
   return outcome;
+}
+
+/// By the clock of CUPTI's records.
+std::int64_t nanoseconds_since_1970() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Gives the kernels that lack a metric all that the other rows have of them. Returns how many got something.
@@ -257,7 +266,9 @@ class ProgramRunner {
     const std::unique_ptr<OutputReader> reader = program_.reader ? program_.reader(pass) : nullptr;
     if (reader) launch.on_output = [&](std::string_view output) { reader->take(output); };
     const HostReading before = read_host(context_.clock.now());
+    const std::int64_t began = nanoseconds_since_1970();
     const ProgramEnd end = run_to_end(launch, context_.clock);
+    life_ = {began, began + std::llround(end.seconds * 1e9)};
     PassResult result{.pass = pass, .status = status_of(end), .seconds = end.seconds};
     if (result.status != Status::ok) result.reason = how_it_ended(end, launch.time_limit);
     result.outcome = outcome_of(end);
@@ -331,7 +342,10 @@ class ProgramRunner {
       result.outcome->notes.push_back(
           fmt::format("no NVTX range of the program fits --ops {}, so that all of it is one op", glob));
     const std::vector<std::string> ops =
-        trace::make_program_case(seen.trace, {.case_id = case_.id, .ops = run_.plan.ops});
+        trace::make_program_case(seen.trace, {.case_id = case_.id,
+                                              .ops = run_.plan.ops,
+                                              .life = life_,
+                                              .cuda_starts = std::move(seen.cuda_starts)});
     if (ops.empty()) {
       if (result.status != Status::ok) return;
       result.status = Status::skipped;
@@ -395,6 +409,7 @@ class ProgramRunner {
   Case& case_;
   CaseProgram program_;
   std::string replaced_;               ///< why it is not run any more; empty: it is
+  trace::Interval life_{};             ///< of the last execution, ns since 1970
   std::vector<std::string> left_out_;  ///< symbols of kernels that stop the program when they are counted
 };
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/trace/program.hpp"
 #include "report/views/time_budget_view.hpp"
 #include "report/wording/time_budget.hpp"
 #include "report/wording/why.hpp"
@@ -48,6 +49,21 @@ TEST(TimeBudget, IsAbsentWithoutActivity) {
   made = execution({0, 100});
   made.trace.pauses.push_back({{0, 100}, 0});
   EXPECT_FALSE(time_budget(made.trace, 0).has_value()) << "nothing but a pause";
+}
+
+TEST(TimeBudget, CudasStartAndTheTimeBeforeItArePartsOfTheirOwn) {
+  FabricatedTrace made = execution({0, 1000});
+  made.range(trace::own_domain, trace::cuda_start, {300, 500});
+  made.kernel(1, {450, 700});
+  const TimeBudget budget = budget_in(made);
+  EXPECT_EQ(budget.of(idle_before), 300);
+  EXPECT_EQ(budget.of(idle_start), 150) << "what ran then was work";
+  EXPECT_EQ(budget.of(kernels), 250);
+  EXPECT_EQ(budget.of(kernels) + budget.idle(), 1000);
+  const auto moments = idle_moments(made.trace, 0, {0, 1000});
+  EXPECT_EQ(moments.at(static_cast<std::size_t>(idle_start)).length(), 150);
+  EXPECT_EQ(part_name(idle_start), "idle: CUDA's start");
+  EXPECT_EQ(idle_cause(idle_before), "before CUDA");
 }
 
 TEST(TimeBudget, TellsWhatRanBesideWhat) {

@@ -140,6 +140,31 @@ TEST_F(ProgramCaseTest, WrittenAndReadBackItIsTheSame) {
   EXPECT_EQ(trace::read_trace(file, {.parts = every_part}).ranges.size(), back.ranges.size()) << "replaced";
 }
 
+TEST_F(ProgramCaseTest, ACaseLastsAsLongAsItsProgramAndKnowsWhenCudaCameUp) {
+  const MadeCase narrow = made_of(write({.version = "3.24.0"}));
+  const trace::Interval work = narrow.trace.cases[0].window;
+  Trace all = trace::read_trace(write({.version = "3.24.0"}, "all.sqlite"), {.parts = every_part});
+  const trace::Interval life{work.start - 5000, work.end + 700}, start{work.start - 2000, work.start + 10};
+  const std::vector<std::string> ops =
+      trace::make_program_case(all, {.case_id = "program/x", .life = life, .cuda_starts = {start}});
+  EXPECT_EQ(all.cases[0].window, life);
+  EXPECT_EQ(ops, narrow.ops);
+  const auto file = folder.path() / "whole.sqlite";
+  trace::write_trace(file, all);
+  const Trace back = trace::read_trace(file, {.parts = every_part});
+  std::vector<trace::Interval> starts;
+  for (const trace::Range& range : back.ranges) {
+    if (back.text_of(range) == trace::cuda_start) starts.push_back(range.time);
+    const std::string& op = back.places[range.place].op;
+    if (!op.empty()) {
+      EXPECT_GE(range.time.start - back.cases[0].window.start, 5000) << op;
+    }
+  }
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].length(), start.length());
+  EXPECT_EQ(starts[0].start - back.cases[0].window.start, 3000);
+}
+
 TEST_F(ProgramCaseTest, WhatTheOperatingSystemDidBeforeAndAfterIsInNoOpsTime) {
   MadeCase narrow = made_of(write({.version = "3.24.0"}));
   Trace more = trace::read_trace(write({.version = "3.24.0"}, "more.sqlite"), {.parts = every_part});

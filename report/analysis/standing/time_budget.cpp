@@ -12,6 +12,7 @@
 
 #include "model/trace/launches.hpp"
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/program.hpp"
 
 namespace mprof {
 
@@ -72,6 +73,12 @@ struct BudgetRows {
     return moments_of(ranges, [&](const trace::Range& range) {
       const trace::Place& place = trace.places[range.place];
       return !place.op.empty() && place.part != trace::part::between && place.part != trace::part::pause;
+    });
+  }
+  /// When CUDA came up in the processes of a program.
+  [[nodiscard]] IntervalSet cuda_starts() const {
+    return moments_of(ranges, [&](const trace::Range& range) {
+      return trace.names[range.domain] == trace::own_domain && trace.text_of(range) == trace::cuda_start;
     });
   }
   /// One stream's waiting for an event keeps no host.
@@ -224,6 +231,11 @@ MomentsOfParts share_idle(Sharing& sharing, const BudgetRows& rows, const System
       shared.at(static_cast<std::size_t>(part)) = sharing.rest() & moments;
     sharing.give(part, moments);
   };
+  const IntervalSet starts = rows.cuda_starts();
+  if (!starts.empty() && !sharing.rest().empty())
+    give(BudgetPart::idle_before,
+         IntervalSet({{sharing.rest().intervals().front().start, starts.intervals().front().start}}));
+  give(BudgetPart::idle_start, starts);
   give(BudgetPart::idle_tracing, moments_of(rows.overheads));
   give(BudgetPart::idle_waiting, rows.host_waits());
   give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
@@ -426,8 +438,9 @@ std::array<IntervalSet, budget_parts> idle_moments(const trace::Trace& trace, tr
   const BudgetRows rows(trace, index);
   const IntervalSet busy = moments_of(rows.kernels) | moments_of(rows.graphs) | moments_of(rows.transfers);
   Sharing sharing(IntervalSet({part}) - moments_of(rows.pauses) - busy);
-  constexpr std::array wanted{BudgetPart::idle_tracing, BudgetPart::idle_waiting, BudgetPart::idle_allocation,
-                              BudgetPart::idle_calls, BudgetPart::idle_system};
+  constexpr std::array wanted{BudgetPart::idle_before,  BudgetPart::idle_start,      BudgetPart::idle_tracing,
+                              BudgetPart::idle_waiting, BudgetPart::idle_allocation, BudgetPart::idle_calls,
+                              BudgetPart::idle_system};
   return share_idle(sharing, rows, SystemCalls(rows), wanted);
 }
 
