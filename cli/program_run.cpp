@@ -123,7 +123,15 @@ ExitCode exit_code_of_programs(const Run& run) {
   return failed ? ExitCode::wrong_output : ExitCode::success;
 }
 
-/// Of each case that failed what its program wrote last; where its output was wrong, why.
+/// What the trace pass of a program that failed knows of it, such as the kernel at fault.
+void show_trace_notes(const Case& c) {
+  const PassResult* const trace = find_pass(c, Pass::trace);
+  if (trace == nullptr || !trace->outcome || trace->status == Status::skipped) return;
+  for (const std::string& note : trace->outcome->notes) fmt::print(stderr, "{}\n", note);
+}
+
+/// Of each case that failed what its program wrote last, and what its trace knows; where its output was
+/// wrong, why.
 void show_failures(const Run& run) {
   for (const Case& c : run.cases) {
     const auto failed = std::ranges::find_if(c.passes, has_failed);
@@ -134,6 +142,7 @@ void show_failures(const Run& run) {
     else if (!failed->outcome->output.empty())
       fmt::print(stderr, "The last lines of {} in the {} pass:\n{}\n", title, to_string(failed->pass),
                  failed->outcome->output);
+    show_trace_notes(c);
   }
 }
 

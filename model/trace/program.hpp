@@ -46,7 +46,7 @@ void leave_out_impossible(Trace& trace);
 /// and of the rest the longest in time are kept.
 ///
 /// The case lasts as long as the program where that is known, or else from the first work, call or range to
-/// the last. Ops lie within the latter.
+/// the last. Ops lie between that first and that last one.
 ///
 /// A call belongs to the op whose range its thread has open. On a thread that never opens one, it belongs to
 /// the range that was opened last in its process. What a call led to belongs where the call does.

@@ -132,13 +132,12 @@ std::string traced_sentence(const Words& words, const CaseBudget& one) {
   if (const bool is_program = traced != nullptr && traced->outcome; is_program && total) {
     const bool is_of_all =
         one.budget->of(BudgetPart::idle_before) + one.budget->of(BudgetPart::idle_start) > 0;
-    return fmt::format(
-        "Untraced, {} takes {} from its start to its end. The trace covers {}, {}.",
-        one.steps ? "the whole program"
-                  : fmt::format("the whole {} of {}", words.whole(), budgeted_name(one)),
-        format::quantity(total->median, Unit::second),
-        format::quantity(in_seconds(one.budget->window), Unit::second),
-        is_of_all ? "likewise from its start to its end" : "from the first CUDA call to the last");
+    return fmt::format("Untraced, {} takes {} from its start to its end. The trace covers {}, {}.",
+                       one.steps ? "the whole program"
+                                 : fmt::format("the whole {} of {}", words.whole(), budgeted_name(one)),
+                       format::quantity(total->median, Unit::second),
+                       format::quantity(in_seconds(one.budget->window), Unit::second),
+                       is_of_all ? "also from its start to its end" : "from the first CUDA call to the last");
   }
   if (total && total->median > 0) {
     text = fmt::format("Untraced, the whole {} of {} takes {}, so that the traced one is {} of it",
