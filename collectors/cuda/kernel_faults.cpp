@@ -2,6 +2,7 @@
 #include "collectors/cuda/kernel_faults.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -63,6 +64,10 @@ class LaunchesOfProcess {
       : journal_(journal), trace_(trace) {
     for (const trace::KernelRow& row : trace.kernels.rows()) ended_.insert(trace.kernels.correlation(row));
     for (const trace::Call& call : trace.calls) calls_.emplace(call.correlation, &call);
+    for (const Launch& launch : journal.launched) {
+      if (ended_.contains(launch.correlation)) last_ended_[{launch.context, launch.stream}] = launch.number;
+    }
+    find_captures();
   }
 
   [[nodiscard]] std::string name_of(const Launch& launch) const {
@@ -88,8 +93,11 @@ class LaunchesOfProcess {
   [[nodiscard]] std::vector<const Launch*> in_flight() const {
     std::vector<const Launch*> launches;
     for (const Launch& launch : journal_.launched) {
-      if (launch.result == 0 && !ended_.contains(launch.correlation) && !was_waited_for(launch))
-        launches.push_back(&launch);
+      const auto last = last_ended_.find({launch.context, launch.stream});
+      const bool has_ended = ended_.contains(launch.correlation) ||
+                             (last != last_ended_.end() && launch.number < last->second) ||
+                             was_waited_for(launch);
+      if (launch.result == 0 && !has_ended && !was_captured(launch)) launches.push_back(&launch);
     }
     return launches;
   }
@@ -107,6 +115,32 @@ class LaunchesOfProcess {
   [[nodiscard]] std::string_view call_name(const trace::Call& call) const { return trace_.names[call.name]; }
 
  private:
+  /// What is launched while a graph is captured runs later, or never. A capture without an end lasts on.
+  void find_captures() {
+    std::vector<std::pair<std::int64_t, bool>> moments;  // and whether a capture begins
+    for (const trace::Call& call : trace_.calls) {
+      const std::string_view name = call_name(call);
+      if (name.find("StreamBeginCapture") != std::string_view::npos)
+        moments.emplace_back(call.time.start, true);
+      if (name.find("StreamEndCapture") != std::string_view::npos) moments.emplace_back(call.time.end, false);
+    }
+    std::ranges::sort(moments);
+    std::optional<std::int64_t> begin;
+    for (const auto& [time, begins] : moments) {
+      if (begins && !begin) begin = time;
+      if (begins || !begin) continue;
+      captures_.push_back({*begin, time});
+      begin.reset();
+    }
+    if (begin) captures_.push_back({*begin, std::numeric_limits<std::int64_t>::max()});
+  }
+
+  [[nodiscard]] bool was_captured(const Launch& launch) const {
+    return std::ranges::any_of(captures_, [&](const trace::Interval& time) {
+      return time.start <= launch.time && launch.time <= time.end;
+    });
+  }
+
   /// Somebody has waited for all that was launched there until then, and it was well.
   [[nodiscard]] bool was_waited_for(const Launch& launch) const {
     return std::ranges::any_of(trace_.synchronizations, [&](const trace::Synchronization& wait) {
@@ -139,6 +173,9 @@ class LaunchesOfProcess {
   const journal::Journal& journal_;
   const trace::Trace& trace_;
   std::unordered_set<std::int64_t> ended_;  ///< correlation ids
+  /// The last launch of each stream, by its context, that has ended: those before it have ended too.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last_ended_;
+  std::vector<trace::Interval> captures_;
   std::unordered_map<std::int64_t, const trace::Call*> calls_;
 };
 

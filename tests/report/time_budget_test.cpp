@@ -415,7 +415,7 @@ TEST(TimeBudget, AnIdlePartIsCalledByItsCause) {
     ++idle;
     EXPECT_EQ(part_name(part), "idle: " + std::string(idle_cause(part)));
   }
-  EXPECT_EQ(idle, 6U);
+  EXPECT_EQ(idle, 8U);
 }
 
 }  // namespace
