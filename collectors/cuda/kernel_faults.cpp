@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -125,14 +123,16 @@ class LaunchesOfProcess {
       if (name.find("StreamEndCapture") != std::string_view::npos) moments.emplace_back(call.time.end, false);
     }
     std::ranges::sort(moments);
-    std::optional<std::int64_t> begin;
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    std::int64_t begin = none;
     for (const auto& [time, begins] : moments) {
-      if (begins && !begin) begin = time;
-      if (begins || !begin) continue;
-      captures_.push_back({*begin, time});
-      begin.reset();
+      if (begins) {
+        begin = std::min(begin, time);
+      } else if (begin != none) {
+        captures_.push_back({std::exchange(begin, none), time});
+      }
     }
-    if (begin) captures_.push_back({*begin, std::numeric_limits<std::int64_t>::max()});
+    if (begin != none) captures_.push_back({begin, none});
   }
 
   [[nodiscard]] bool was_captured(const Launch& launch) const {
