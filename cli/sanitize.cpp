@@ -220,8 +220,8 @@ Verb sanitize_verb() {
           "written. "
           "Its kernels have line numbers in the findings when nvcc compiled them with -lineinfo.",
       .examples = {{"mprof sanitize results/a", "all CUDA variants under all tools"},
-                   {"mprof sanitize results/a --tool memcheck", "one tool"},
-                   {"mprof sanitize results/a --variant '{family}/*'", "some variants"},
+                   {"mprof sanitize results/a --tool memcheck --variant '{family}/*'",
+                    "some of them, under one"},
                    {"mprof sanitize -- ./program ARGUMENT", "your own program, under memcheck"}},
       .section = Section::start,
       .options = std::move(options),
