@@ -179,6 +179,23 @@ class LaunchesOfProcess {
   std::unordered_map<std::int64_t, const trace::Call*> calls_;
 };
 
+/// The limit that a launch does not keep, which the error itself does not tell; empty: none of the limits
+/// that all GPUs have in common.
+std::string broken_limit(const Launch& launch) {
+  constexpr std::uint32_t most_in_y_and_z = 65'535, most_threads = 1024, most_threads_in_z = 64;
+  constexpr std::uint32_t unasked_shared_memory = 48 << 10;  // B
+  const bool is_empty = std::ranges::count(launch.grid, 0U) + std::ranges::count(launch.block, 0U) > 0;
+  if (is_empty) return " No size of a grid or a block may be 0.";
+  if (launch.grid[1] > most_in_y_and_z || launch.grid[2] > most_in_y_and_z)
+    return " A grid has at most 65,535 blocks in y and in z.";
+  if (std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2] > most_threads)
+    return " A block has at most 1,024 threads.";
+  if (launch.block[2] > most_threads_in_z) return " A block has at most 64 threads in z.";
+  if (launch.dynamic_shared_memory > unasked_shared_memory)
+    return " More than 48 KiB of shared memory must be asked for by cudaFuncSetAttribute().";
+  return "";
+}
+
 /// The launches that CUDA refused itself, by kernel and error.
 void add_refused(const journal::Journal& journal, const LaunchesOfProcess& launches,
                  std::vector<std::string>& sentences) {
@@ -194,10 +211,10 @@ void add_refused(const journal::Journal& journal, const LaunchesOfProcess& launc
       shape = fmt::format(", {}with grid {}, block {} and {} B of dynamic shared memory",
                           failed.size() > 1 ? "the first " : "", size_text(first.grid),
                           size_text(first.block), first.dynamic_shared_memory);
-    sentences.push_back(
-        fmt::format("{} of {} failed: {}{}. Nothing ran on the GPU for {}.",
-                    failed.size() == 1 ? "A launch" : fmt::format("{} launches", failed.size()), name,
-                    error_text(result), shape, failed.size() == 1 ? "it" : "them"));
+    sentences.push_back(fmt::format(
+        "{} of {} failed: {}{}.{} Nothing ran on the GPU for {}.",
+        failed.size() == 1 ? "A launch" : fmt::format("{} launches", failed.size()), name, error_text(result),
+        shape, first.symbol != 0 ? broken_limit(first) : "", failed.size() == 1 ? "it" : "them"));
   }
 }
 
@@ -225,16 +242,16 @@ void add_in_flight(const LaunchesOfProcess& launches, const std::vector<const La
                                     first.size() == 1 ? "it" : "them"));
 }
 
-/// Of a process that was ended from outside. What ended before the last look is in its trace.
-void add_unended(const journal::Journal& journal, const LaunchesOfProcess& launches,
-                 std::vector<std::string>& sentences) {
-  std::vector<const Launch*> before, after;
-  for (const Launch* launch : launches.in_flight())
-    (launch->time < journal.until ? before : after).push_back(launch);
-  if (!before.empty()) return add_in_flight(launches, before, sentences);
-  if (!after.empty())
-    sentences.push_back(
-        fmt::format("Its last launch, of which the trace has no end, was {}.", launches.told(*after.back())));
+/// Of a process that was ended from outside. CUPTI hands over a buffer when all that is in it has ended, so
+/// that a kernel which does not end keeps back the ends of those before it.
+void add_unended(const LaunchesOfProcess& launches, std::vector<std::string>& sentences) {
+  const std::vector<const Launch*> all = launches.in_flight();
+  if (all.empty()) return;
+  const std::string last = launches.told(*all.back());
+  sentences.push_back(all.size() == 1
+                          ? fmt::format("The trace has no end of its last launch, {}.", last)
+                          : fmt::format("The trace has no ends of its last {} launches. The last one was {}.",
+                                        all.size(), last));
 }
 
 }  // namespace
@@ -257,7 +274,7 @@ std::vector<std::string> kernel_faults(const journal::Journal& journal, const tr
   if (has_failed)
     add_in_flight(launches, launches.in_flight(), sentences);
   else if (!journal.has_ended)
-    add_unended(journal, launches, sentences);
+    add_unended(launches, sentences);
   if (has_failed && !journal.name.empty())
     sentences.push_back(
         fmt::format("The line in the source is found by `mprof sanitize -- {0}`, or by "
