@@ -434,6 +434,11 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
       picture.steps.reset();
     }
   }
+  const std::int64_t before =
+      picture.budget.of(BudgetPart::idle_before) + picture.budget.of(BudgetPart::idle_start);
+  if (!picture.steps && before > 0) {
+    if (auto told = time_budget_within(trace, index, picture.told)) picture.budget = *std::move(told);
+  }
   const Kernels kernels(trace, index, picture.told);
   picture.kinds = kernels.kinds();
   for (const KindTime& kind : picture.kinds) {
