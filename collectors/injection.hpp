@@ -28,10 +28,10 @@ struct InjectedPass {
   trace::Trace trace{};  ///< of all processes, and of no case yet
   std::uint64_t dropped = 0;
   std::vector<trace::Interval> cuda_starts{};  ///< of a trace pass: when CUDA came up in each process
-  std::vector<std::string> notes{};         ///< sentences: what is missing, and why
-  std::vector<Measurement> measurements{};  ///< of a counters pass
-  std::vector<std::string> stopped_by{};    ///< of a counters pass: symbols of kernels that did not end when
-                                            ///< counted
+  std::vector<std::string> notes{};            ///< sentences: what is missing, and why
+  std::vector<Measurement> measurements{};     ///< of a counters pass
+  std::vector<std::string> stopped_by{};  ///< of a counters pass: symbols of kernels that did not end when
+                                          ///< counted
   std::vector<std::string> lacking{};  ///< of a counters pass: kernels that were launched too seldom for all
                                        ///< metrics
 };

@@ -40,8 +40,8 @@ bool is_cupti(const fs::path& path) {
 std::vector<fs::path> in_folder(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (is_cupti(entry.path())) found.push_back(entry.path());
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (is_cupti(entry->path())) found.push_back(entry->path());
   }
   const auto major = [](const fs::path& path) {
     const std::string name = path.filename().string();
@@ -61,8 +61,9 @@ std::vector<fs::path> package_folders(const std::string& object) {
     if (at == std::string::npos) continue;
     std::error_code error;
     const fs::path packages = object.substr(0, at + name.size());
-    for (const auto& entry : fs::directory_iterator(packages / "nvidia", error))
-      folders.push_back(entry.path() / "lib");
+    for (fs::directory_iterator entry(packages / "nvidia", error), end; !error && entry != end;
+         entry.increment(error))
+      folders.push_back(entry->path() / "lib");
   }
   return folders;
 }

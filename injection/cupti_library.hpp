@@ -14,9 +14,9 @@ struct CuptiLibrary {
   std::vector<std::string> others{};  ///< paths of further ones that the process has loaded itself
 };
 
-/// The one that is loaded. Where `looks_beside`, next the one beside the CUDA libraries that are loaded, or in
-/// their site-packages: the program may load it later. Next the one that mprof has found, and last what the
-/// linker finds, the newest first.
+/// The one that is loaded. Where `looks_beside`, next the one beside the CUDA libraries that are loaded, or
+/// in their site-packages: the program may load it later. Next the one that mprof has found, and last what
+/// the linker finds, the newest first.
 [[nodiscard]] CuptiLibrary find_cupti(bool looks_beside);
 
 /// A version as CUPTI gives it, as people know it: "12.9.1" of 28, "13.0.1" of 130001.

@@ -4,8 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <optional>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,6 +30,30 @@ std::string process_name() {
   while (!name.empty() && name.back() == '\0') name.pop_back();
   std::replace(name.begin(), name.end(), '\0', ' ');
   return name;
+}
+
+std::optional<std::uint32_t> number_in_environment(const char* name) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  std::uint32_t number = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+/// As torchrun, Open MPI, MPICH, MVAPICH and Slurm set it, the innermost launcher first.
+std::optional<journal::Rank> rank_in_environment() {
+  constexpr std::array<std::pair<const char*, const char*>, 5> launchers{
+      std::pair{"RANK", "WORLD_SIZE"},
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+      {"PMI_RANK", "PMI_SIZE"},
+      {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+      {"SLURM_PROCID", "SLURM_NTASKS"}};
+  for (const auto& [rank_name, size_name] : launchers) {
+    const auto rank = number_in_environment(rank_name), size = number_in_environment(size_name);
+    if (rank && size && *rank < *size) return journal::Rank{*rank, *size};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -50,6 +79,8 @@ JournalWriter::JournalWriter(const char* folder, std::uint32_t cupti) : process_
   if (file_ >= 0 && ::write(file_, &head, sizeof head) != sizeof head) file_ = -1;
   Chunk chunk;
   chunk.add(journal::Kind::name, process_name());
+  if (const auto rank = rank_in_environment())
+    chunk.add(journal::Kind::rank, {reinterpret_cast<const char*>(&*rank), sizeof *rank});
   write(chunk);
 }
 

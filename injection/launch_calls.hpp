@@ -51,7 +51,7 @@ inline Launch launch_of(CUpti_CallbackId call, const void* parameters) {
   if (call == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx ||
       call == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz) {
     const auto& p = *static_cast<const cuLaunchKernelEx_params*>(parameters);
-    return from(*p.config, p.f);
+    return p.config == nullptr ? Launch{} : from(*p.config, p.f);
   }
   if (call == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel ||
       call == CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,9 +19,8 @@ namespace {
 
 using launch_log::Head;
 using launch_log::kept;
+using launch_log::most_failures;
 using Noted = launch_log::Launch;
-
-constexpr std::uint64_t most_failures = 10'000;  ///< of a process are written; a loop may have millions
 
 /// The runtime's functions that launch one kernel: it may refuse what never gets to the driver.
 constexpr CUpti_runtime_api_trace_cbid runtime_launches[] = {
@@ -60,6 +60,7 @@ Shape shape_of_runtime(CUpti_CallbackId id, const void* parameters) {
   if (id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060 ||
       id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060) {
     const auto& p = *static_cast<const cudaLaunchKernelExC_v11060_params*>(parameters);
+    if (p.config == nullptr) return {};
     return shape_of(p.config->gridDim, p.config->blockDim, p.config->dynamicSmemBytes);
   }
   // The others' parameters begin alike.
@@ -74,6 +75,9 @@ struct Launching {
 };
 thread_local Launching launching;
 
+/// This process was forked from the one that the log is of, whose locks may be held for ever here.
+std::atomic<bool> is_child = false;
+
 std::uint32_t result_of(const CUpti_CallbackData& call) {
   std::uint32_t result = 0;
   if (call.functionReturnValue != nullptr) std::memcpy(&result, call.functionReturnValue, sizeof result);
@@ -82,8 +86,9 @@ std::uint32_t result_of(const CUpti_CallbackData& call) {
 
 }  // namespace
 
-LaunchLog::LaunchLog(JournalWriter& journal, const CuptiFunctions& cupti)
-    : journal_(journal), cupti_(cupti) {}
+LaunchLog::LaunchLog(JournalWriter& journal, const CuptiFunctions& cupti) : journal_(journal), cupti_(cupti) {
+  (void)::pthread_atfork(nullptr, nullptr, [] { is_child = true; });
+}
 
 /// Calls that this CUPTI does not know are refused, and the program has none of them.
 void LaunchLog::watch(CUpti_SubscriberHandle subscriber) {
@@ -99,16 +104,17 @@ bool LaunchLog::take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
   const bool begins_now = call.callbackSite == CUPTI_API_ENTER;
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) {
     if (!is_one_of(runtime_launches, id)) return false;
+    if (is_child.load(std::memory_order_relaxed)) return true;
     launching.is_in_runtime = begins_now;
     const std::uint32_t result = begins_now ? 0 : result_of(call);
-    if (begins_now) launching.launch.number = 0;
+    if (begins_now) launching.launch = {};
     if (result != 0) {
       Noted launch = launching.launch;
       if (launch.number == 0) {  // it never got to the driver
         const Shape shape = shape_of_runtime(id, call.functionParams);
         launch.time = now();
         launch.thread = static_cast<std::uint32_t>(::gettid());
-        if (call.symbolName != nullptr) launch.symbol = symbol_of(call.symbolName).number;
+        launch.symbol = call.symbolName != nullptr ? symbol_of(call.symbolName).number : launch_log::unnamed;
         std::copy(std::begin(shape.grid), std::end(shape.grid), std::begin(launch.grid));
         std::copy(std::begin(shape.block), std::end(shape.block), std::begin(launch.block));
         launch.dynamic_shared_memory = shape.dynamic_shared_memory;
@@ -118,9 +124,11 @@ bool LaunchLog::take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     return true;
   }
   if (!is_one_of(launch_calls, id) && !is_one_of(graph_calls, id)) return false;
+  if (is_child.load(std::memory_order_relaxed)) return true;
   if (begins_now) {
     begins(id, call);
   } else if (const std::uint32_t result = result_of(call); result != 0) {
+    if (launch_log::is_of_kernel(result)) has_faulted_ = true;
     const std::uint64_t number = launching.launch.number;
     if (places_ != nullptr && number != 0) {
       Noted& place = places_[(number - 1) % kept];
@@ -132,13 +140,16 @@ bool LaunchLog::take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
 }
 
 void LaunchLog::begins(CUpti_CallbackId id, const CUpti_CallbackData& call) {
-  Head* const head = head_.load(std::memory_order_relaxed);
-  if (head == nullptr) return;
   Noted launch = launch_of(id, call);
+  launching.launch = launch;
+  Head* const head = head_.load(std::memory_order_relaxed);
+  // After a kernel's fault nothing runs any more, and what is refused then would overwrite the culprit.
+  if (head == nullptr || has_faulted_.load(std::memory_order_relaxed)) return;
   launch.number = std::atomic_ref(head->launches).fetch_add(1, std::memory_order_relaxed) + 1;
   launching.launch = launch;
   Noted& place = places_[(launch.number - 1) % kept];
   std::atomic_ref(place.number).store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
   const std::uint64_t number = std::exchange(launch.number, 0);
   place = launch;
   std::atomic_ref(place.number).store(number, std::memory_order_release);
@@ -170,6 +181,7 @@ Noted LaunchLog::launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call) 
     std::copy(std::begin(asked.grid), std::end(asked.grid), std::begin(launch.grid));
     std::copy(std::begin(asked.block), std::end(asked.block), std::begin(launch.block));
     launch.dynamic_shared_memory = asked.dynamic_shared_memory;
+    launch.symbol = launch_log::unnamed;
     if (call.symbolName != nullptr) {
       Symbol& symbol = symbol_of(call.symbolName);
       launch.symbol = symbol.number;
@@ -182,9 +194,18 @@ Noted LaunchLog::launch_of(CUpti_CallbackId id, const CUpti_CallbackData& call) 
 
 /// A thread looks those up itself that it has launched: programs have few.
 LaunchLog::Symbol& LaunchLog::symbol_of(const char* name) {
-  thread_local std::unordered_map<std::string_view, Symbol*> known;
-  const auto found = known.find(name);
-  if (found != known.end()) return *found->second;
+  // Kernels may be launched while a thread ends, when what it had is gone already.
+  thread_local bool is_gone = false;
+  struct Known {
+    std::unordered_map<std::string_view, Symbol*> symbols{};
+    bool& is_gone;
+    ~Known() { is_gone = true; }
+  };
+  thread_local Known known{.is_gone = is_gone};
+  if (!is_gone) {
+    const auto found = known.symbols.find(name);
+    if (found != known.symbols.end()) return *found->second;
+  }
   const std::lock_guard lock(mutex_);
   const auto [entry, is_new] = symbols_.try_emplace(name);
   if (is_new) {
@@ -192,7 +213,7 @@ LaunchLog::Symbol& LaunchLog::symbol_of(const char* name) {
     entry->second.number = journal_.text(name, chunk);
     journal_.write(chunk);
   }
-  known.emplace(entry->first, &entry->second);
+  if (!is_gone) known.symbols.emplace(entry->first, &entry->second);
   return entry->second;
 }
 
@@ -200,15 +221,18 @@ LaunchLog::Symbol& LaunchLog::symbol_of(const char* name) {
 std::uint32_t LaunchLog::stream_of(CUcontext context, CUstream stream, bool is_per_thread) const {
   struct Known {
     bool is_set = false;
+    bool is_per_thread = false;
     CUcontext context = nullptr;
     CUstream stream = nullptr;
     std::uint32_t id = 0;
   };
   thread_local Known known;
-  if (known.is_set && known.context == context && known.stream == stream) return known.id;
+  if (known.is_set && known.context == context && known.stream == stream &&
+      known.is_per_thread == is_per_thread)
+    return known.id;
   std::uint32_t id = 0;
   if (cupti_.stream_id(context, stream, is_per_thread ? 1 : 0, &id) != CUPTI_SUCCESS) return 0;
-  known = {true, context, stream, id};
+  known = {true, is_per_thread, context, stream, id};
   return id;
 }
 

@@ -45,7 +45,8 @@ class LaunchLog {
   std::atomic<launch_log::Head*> head_ = nullptr;
   launch_log::Launch* places_ = nullptr;
   std::atomic<std::uint64_t> failures_ = 0;
-  std::mutex mutex_;  ///< of what follows
+  std::atomic<bool> has_faulted_ = false;  ///< a kernel, so that no other one runs
+  std::mutex mutex_;                       ///< of what follows
   std::unordered_map<std::string, Symbol> symbols_;
 };
 

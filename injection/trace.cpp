@@ -25,7 +25,6 @@
 #include "injection/device_launches.hpp"
 #include "injection/journal_writer.hpp"
 #include "injection/launch_log.hpp"
-#include "injection/process_start.hpp"
 #include "injection/records.hpp"
 
 namespace mprof::injection {
@@ -53,7 +52,6 @@ class Recorder {
   explicit Recorder(const char* folder) : journal_(folder, CUPTI_API_VERSION) {}
 
   void start() {
-    beginning_.process = process_start();
     if (!cupti_.obstacle.empty()) return journal_.note(cupti_.obstacle);
     if (const std::string obstacle = cupti_.subscribe(subscriber_, on_callback); !obstacle.empty())
       return journal_.note(obstacle);
@@ -81,9 +79,9 @@ class Recorder {
   }
 
   /// The driver is starting.
-  void cuda_begins() {
+  void cuda_begins(std::int64_t time) {
     if (beginning_.cuda != 0) return;
-    beginning_.cuda = now();
+    beginning_.cuda = time;
     write_beginning();
   }
 
@@ -328,9 +326,10 @@ Recorder* started() {
 /// The driver's, in cuInit. Never waits, since the driver holds a lock here that starting may need.
 // NOLINTNEXTLINE(readability-identifier-naming): the driver's name
 MPROF_EXPORTED int InitializeInjection() {
+  const std::int64_t time = mprof::injection::now();
   const std::unique_lock lock(mprof::injection::starting, std::try_to_lock);
   auto* const recorder = lock.owns_lock() ? mprof::injection::started() : nullptr;
-  if (recorder != nullptr) recorder->cuda_begins();
+  if (recorder != nullptr) recorder->cuda_begins(time);
   return 1;
 }
 

@@ -130,7 +130,12 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
     pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, sentence));
   if (const auto start = cuda_start_of(journal, recording.trace.calls)) pass.cuda_starts.push_back(*start);
   trace::add_rows(pass.trace, recording.trace);
-  pass.trace.processes.push_back({trace::nsys::global_process(journal.head.process), journal.name, 0});
+  trace::ProcessInfo& process = pass.trace.processes.emplace_back(
+      trace::ProcessInfo{trace::nsys::global_process(journal.head.process), journal.name});
+  if (journal.rank) {
+    process.rank = journal.rank->rank;
+    process.world_size = journal.rank->world_size;
+  }
   pass.dropped += journal.dropped;
   if (!journal.has_ended && journal.until > 0)
     pass.notes.push_back(fmt::format(

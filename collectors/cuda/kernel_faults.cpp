@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <cuda_runtime_api.h>
@@ -19,26 +18,8 @@
 namespace mprof {
 namespace {
 
+using launch_log::is_of_kernel;
 using launch_log::Launch;
-
-/// Errors after which a context is of no use: a kernel was at fault, not the call that tells it.
-bool is_of_kernel(std::uint32_t result) {
-  switch (static_cast<cudaError_t>(result)) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// "invalid configuration argument (CUDA error 9)".
 std::string error_text(std::uint32_t result) {
@@ -60,7 +41,7 @@ class LaunchesOfProcess {
  public:
   LaunchesOfProcess(const journal::Journal& journal, const trace::Trace& trace)
       : journal_(journal), trace_(trace) {
-    for (const trace::KernelRow& row : trace.kernels.rows()) ended_.insert(trace.kernels.correlation(row));
+    for (const trace::KernelRow& row : trace.kernels.rows()) ++ended_[trace.kernels.correlation(row)];
     for (const trace::Call& call : trace.calls) calls_.emplace(call.correlation, &call);
     for (const Launch& launch : journal.launched) {
       if (ended_.contains(launch.correlation)) last_ended_[{launch.context, launch.stream}] = launch.number;
@@ -70,6 +51,7 @@ class LaunchesOfProcess {
 
   [[nodiscard]] std::string name_of(const Launch& launch) const {
     if (launch.symbol == 0) return "a CUDA graph";
+    if (launch.symbol == launch_log::unnamed) return "a kernel without a name";
     const auto found = journal_.texts.find(launch.symbol);
     return found == journal_.texts.end() ? "a kernel without a name" : kernel_name(found->second).whole;
   }
@@ -82,6 +64,10 @@ class LaunchesOfProcess {
                           size_text(launch.block));
     else
       text += ":";
+    if (launch.symbol == 0) {
+      const auto ended = ended_.find(launch.correlation);
+      text += fmt::format(" {} of its kernels had ended,", ended == ended_.end() ? 0 : ended->second);
+    }
     text += fmt::format(" stream {}", launch.stream);
     const std::string path = path_of(launch);
     return path.empty() ? text : fmt::format("{}, in the NVTX range {}", text, path);
@@ -92,22 +78,13 @@ class LaunchesOfProcess {
     std::vector<const Launch*> launches;
     for (const Launch& launch : journal_.launched) {
       const auto last = last_ended_.find({launch.context, launch.stream});
-      const bool has_ended = ended_.contains(launch.correlation) ||
+      // The first kernel of a graph that has ended says nothing of the others.
+      const bool has_ended = (launch.symbol != 0 && ended_.contains(launch.correlation)) ||
                              (last != last_ended_.end() && launch.number < last->second) ||
                              was_waited_for(launch);
       if (launch.result == 0 && !has_ended && !was_captured(launch)) launches.push_back(&launch);
     }
     return launches;
-  }
-
-  /// The first call that told of a kernel's error.
-  [[nodiscard]] const trace::Call* first_error() const {
-    const trace::Call* first = nullptr;
-    for (const trace::Call& call : trace_.calls) {
-      if (is_of_kernel(call.result.value_or(0)) && (first == nullptr || call.time.end < first->time.end))
-        first = &call;
-    }
-    return first;
   }
 
   [[nodiscard]] std::string_view call_name(const trace::Call& call) const { return trace_.names[call.name]; }
@@ -172,7 +149,7 @@ class LaunchesOfProcess {
 
   const journal::Journal& journal_;
   const trace::Trace& trace_;
-  std::unordered_set<std::int64_t> ended_;  ///< correlation ids
+  std::unordered_map<std::int64_t, std::size_t> ended_;  ///< kernels, by their correlation ids
   /// The last launch of each stream, by its context, that has ended: those before it have ended too.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> last_ended_;
   std::vector<trace::Interval> captures_;
@@ -203,6 +180,7 @@ void add_refused(const journal::Journal& journal, const LaunchesOfProcess& launc
   for (const Launch& launch : journal.failed) {
     if (!is_of_kernel(launch.result)) refused[{launches.name_of(launch), launch.result}].push_back(&launch);
   }
+  const char* const at_least = journal.failed.size() >= launch_log::most_failures ? "At least " : "";
   for (const auto& [what, failed] : refused) {
     const auto& [name, result] = what;
     const Launch& first = *failed.front();
@@ -211,10 +189,11 @@ void add_refused(const journal::Journal& journal, const LaunchesOfProcess& launc
       shape = fmt::format(", {}with grid {}, block {} and {} B of dynamic shared memory",
                           failed.size() > 1 ? "the first " : "", size_text(first.grid),
                           size_text(first.block), first.dynamic_shared_memory);
-    sentences.push_back(fmt::format(
-        "{} of {} failed: {}{}.{} Nothing ran on the GPU for {}.",
-        failed.size() == 1 ? "A launch" : fmt::format("{} launches", failed.size()), name, error_text(result),
-        shape, first.symbol != 0 ? broken_limit(first) : "", failed.size() == 1 ? "it" : "them"));
+    sentences.push_back(
+        fmt::format("{} of {} failed: {}{}.{} Nothing ran on the GPU for {}.",
+                    failed.size() == 1 ? "A launch" : fmt::format("{}{} launches", at_least, failed.size()),
+                    name, error_text(result), shape, first.symbol != 0 ? broken_limit(first) : "",
+                    failed.size() == 1 ? "it" : "them"));
   }
 }
 
@@ -223,7 +202,11 @@ std::vector<const Launch*> first_of_streams(const std::vector<const Launch*>& la
   std::set<std::pair<std::uint32_t, std::uint32_t>> streams;
   std::vector<const Launch*> first;
   for (const Launch* launch : launches) {
-    if (streams.emplace(launch->context, launch->stream).second) first.push_back(launch);
+    const std::pair stream(launch->context, launch->stream);
+    if (streams.contains(stream)) continue;
+    first.push_back(launch);
+    // A graph may have ended as a whole: nothing tells.
+    if (launch->symbol != 0) streams.insert(stream);
   }
   return first;
 }
@@ -233,9 +216,10 @@ void add_in_flight(const LaunchesOfProcess& launches, const std::vector<const La
   constexpr std::size_t most_told = 4;
   const std::vector<const Launch*> first = first_of_streams(all);
   for (std::size_t i = 0; i < std::min(first.size(), most_told); ++i)
-    sentences.push_back(fmt::format("In flight was {}.", launches.told(*first[i])));
+    sentences.push_back(fmt::format("{} {}.", first.size() == 1 ? "In flight was" : "Not ended was",
+                                    launches.told(*first[i])));
   if (first.size() > most_told)
-    sentences.push_back(fmt::format("Kernels were in flight on {} more streams.", first.size() - most_told));
+    sentences.push_back(fmt::format("Launches had not ended on {} more streams.", first.size() - most_told));
   if (const std::size_t behind = all.size() - first.size(); behind > 0)
     sentences.push_back(fmt::format("{} behind {} had not ended either.",
                                     behind == 1 ? "One launch" : fmt::format("{} launches", behind),
@@ -254,13 +238,24 @@ void add_unended(const LaunchesOfProcess& launches, std::vector<std::string>& se
                                         all.size(), last));
 }
 
+/// The first call that told of a kernel's error.
+const trace::Call* first_error(const trace::Trace& trace) {
+  const trace::Call* first = nullptr;
+  for (const trace::Call& call : trace.calls) {
+    if (is_of_kernel(call.result.value_or(0)) && (first == nullptr || call.time.end < first->time.end))
+      first = &call;
+  }
+  return first;
+}
+
 }  // namespace
 
 std::vector<std::string> kernel_faults(const journal::Journal& journal, const trace::Trace& trace) {
   std::vector<std::string> sentences;
+  const trace::Call* const error = first_error(trace);
+  if (error == nullptr && journal.failed.empty() && journal.has_ended) return sentences;
   const LaunchesOfProcess launches(journal, trace);
   add_refused(journal, launches, sentences);
-  const trace::Call* const error = launches.first_error();
   const auto refused =
       std::ranges::find_if(journal.failed, [](const Launch& launch) { return is_of_kernel(launch.result); });
   if (error != nullptr) {
@@ -275,11 +270,11 @@ std::vector<std::string> kernel_faults(const journal::Journal& journal, const tr
     add_in_flight(launches, launches.in_flight(), sentences);
   else if (!journal.has_ended)
     add_unended(launches, sentences);
-  if (has_failed && !journal.name.empty())
+  if (has_failed)
     sentences.push_back(
-        fmt::format("The line in the source is found by `mprof sanitize -- {0}`, or by "
-                    "`compute-sanitizer {0}`; build it with nvcc -lineinfo.",
-                    journal.name));
+        "The line in the source is found by `mprof sanitize -- PROGRAM`, or by `compute-sanitizer PROGRAM`; "
+        "build "
+        "it with nvcc -lineinfo.");
   return sentences;
 }
 

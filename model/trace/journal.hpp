@@ -43,6 +43,13 @@ enum class Kind : std::uint32_t {
   stopped,    ///< a std::uint64_t, the number of the kernel that stopped the program when it was counted
   begin,      ///< a Beginning
   failed,     ///< a launch_log::Launch that CUDA refused
+  rank,       ///< a Rank; processes of no distributed program have none
+};
+
+/// Which rank of a distributed program a process is, as its launcher's environment says.
+struct Rank {
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 0;
 };
 
 /// Stands before each entry's bytes.
@@ -58,7 +65,6 @@ struct Call {
 
 /// How CUDA came up in a process.
 struct Beginning {
-  std::int64_t process = 0;  ///< ns since 1970, when the process began; 0: not known
   std::int64_t cuda = 0;     ///< ns since 1970, when it first asked something of CUDA; 0: it has not
   std::int64_t context = 0;  ///< ns since 1970, when its first context was there; 0: not yet
 };

@@ -45,6 +45,9 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
     case Kind::name:
       journal.name = bytes;
       return;
+    case Kind::rank:
+      journal.rank = take_value<Rank>(bytes);
+      return;
     case Kind::text:
       if (const auto id = take_value<std::uint64_t>(bytes)) journal.texts[*id] = bytes;
       return;
@@ -84,7 +87,12 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
 std::vector<launch_log::Launch> read_launches(std::filesystem::path file) {
   file.replace_extension(launch_log::extension);
   std::vector<launch_log::Launch> launches;
-  if (!std::filesystem::exists(file)) return launches;
+  constexpr std::size_t largest = sizeof(launch_log::Head) + launch_log::kept * sizeof(launch_log::Launch);
+  std::error_code error;
+  // The program itself could have put anything there.
+  if (std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::regular ||
+      std::filesystem::file_size(file, error) > largest)
+    return launches;
   const std::string contents = read_file(file);
   std::string_view bytes = contents;
   const auto head = take_value<launch_log::Head>(bytes);
@@ -93,6 +101,10 @@ std::vector<launch_log::Launch> read_launches(std::filesystem::path file) {
     if (launch->number != 0) launches.push_back(*launch);
   }
   std::ranges::sort(launches, {}, &launch_log::Launch::number);
+  const auto is_again = [](const launch_log::Launch& a, const launch_log::Launch& b) {
+    return a.number == b.number;
+  };
+  launches.erase(std::unique(launches.begin(), launches.end(), is_again), launches.end());
   return launches;
 }
 

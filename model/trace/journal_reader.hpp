@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +18,7 @@ namespace mprof::journal {
 struct Journal {
   Head head{};
   std::string name{};  ///< of the process
+  std::optional<Rank> rank{};
   std::unordered_map<std::uint64_t, std::string> texts{};
   std::vector<std::string> records{};                                      ///< the bytes of each
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> calls{};  ///< names by is_driver and id

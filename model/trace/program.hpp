@@ -20,7 +20,7 @@ inline constexpr const char* cuda_start = "CUDA's start";
 
 struct ProgramOptions {
   std::string case_id{};
-  std::string ops{};  ///< a glob of the ranges that are ops; empty: the outermost ones
+  std::string ops{};                    ///< a glob of the ranges that are ops; empty: the outermost ones
   std::optional<Interval> life{};       ///< from when the program was started to its end, where that is known
   std::vector<Interval> cuda_starts{};  ///< in which CUDA came up in its processes
 };

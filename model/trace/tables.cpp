@@ -272,6 +272,8 @@ constexpr auto process_columns = columns<ProcessInfo>({
     {"globalPid", integer, plain<&ProcessInfo::id>, needed},
     {"pid", integer, native_id},
     {"name", text, plain<&ProcessInfo::name>, needed},
+    {"rank", integer, plain<&ProcessInfo::rank>},
+    {"worldSize", integer, plain<&ProcessInfo::world_size>},
 });
 
 constexpr Field<ThreadInfo> thread_name{

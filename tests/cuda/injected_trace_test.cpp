@@ -175,6 +175,34 @@ TEST_F(InjectedTrace, ProcessesAreToldApartAndMakeOneCase) {
   EXPECT_EQ(place(pass.trace.kernels[1]), "child's");
 }
 
+TEST_F(InjectedTrace, AProcessIsTheRankThatItsLauncherSays) {
+  struct Launched {
+    const char* rank;
+    const char* size;
+    std::optional<std::uint32_t> read;
+  };
+  // A rank beyond the world, and what is no number, is none.
+  for (const auto& [rank, size, expected] :
+       {Launched{"3", "8", 3}, Launched{"8", "8", std::nullopt}, Launched{"3x", "8", std::nullopt},
+        Launched{"", "8", std::nullopt}}) {
+    const test::TemporaryDirectory own;
+    ::setenv("RANK", rank, 1);
+    ::setenv("WORLD_SIZE", size, 1);
+    {
+      JournalWriter journal(own.path().c_str(), CUPTI_API_VERSION);
+      launch(journal, 1, 1000);
+      end(journal);
+    }
+    ::unsetenv("RANK");
+    ::unsetenv("WORLD_SIZE");
+    InjectedPass pass = read_injected_trace(journal::read_journals(own.path()));
+    (void)trace::make_program_case(pass.trace, {.case_id = "program/x"});
+    ASSERT_EQ(pass.trace.processes.size(), 1U);
+    EXPECT_EQ(pass.trace.processes[0].rank, expected) << rank;
+    EXPECT_EQ(pass.trace.processes[0].world_size, expected ? std::optional(8U) : std::nullopt) << rank;
+  }
+}
+
 TEST_F(InjectedTrace, RecordsOfAnotherCuptiAreNotRead) {
   JournalWriter journal(folder.path().c_str(), CUPTI_API_VERSION + 100);
   launch(journal, 1, 1000);

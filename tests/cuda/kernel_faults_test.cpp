@@ -71,7 +71,7 @@ TEST_F(KernelFaults, TheRangesOfALaunchAreNamedFromTheOutside) {
   call("cudaStreamSynchronize", {30, 50}, 719);
   EXPECT_THAT(said(), Contains(HasSubstr("In flight was bad(float*): its 1st launch")));
   EXPECT_THAT(said(), Contains(HasSubstr("in the NVTX range epoch / step.")));
-  EXPECT_THAT(said(), Contains(HasSubstr("`mprof sanitize -- ./solver case`")));
+  EXPECT_THAT(said(), Contains(HasSubstr("`mprof sanitize -- PROGRAM`")));
 }
 
 TEST_F(KernelFaults, WhatEndedOrWasCapturedWasNotInFlight) {
@@ -85,6 +85,21 @@ TEST_F(KernelFaults, WhatEndedOrWasCapturedWasNotInFlight) {
   EXPECT_THAT(said(), Contains(HasSubstr("In flight was bad(float*)")));
   EXPECT_THAT(said(), Each(Not(HasSubstr("good(float*)"))));
   EXPECT_THAT(said(), Each(Not(HasSubstr("behind"))));
+}
+
+TEST_F(KernelFaults, OfAGraphOneKernelThatEndedSaysNothingOfTheOthers) {
+  launch(0, 10, true);  // a graph: its second kernel fails
+  launch(1, 20, false);
+  call("cudaDeviceSynchronize", {40, 50}, 700);
+  EXPECT_THAT(said(),
+              Contains(HasSubstr("Not ended was a CUDA graph: 1 of its kernels had ended, stream 13")));
+}
+
+TEST_F(KernelFaults, FailuresThatWereNoLongerWrittenAreNotCountedAsNone) {
+  for (std::uint64_t i = 0; i < launch_log::most_failures; ++i)
+    journal.failed.push_back(
+        {.number = 0, .symbol = 1, .grid = {1, 1, 1}, .block = {2048, 1, 1}, .result = 1});
+  EXPECT_THAT(said(), Contains(HasSubstr("At least 10000 launches of good(float*) failed")));
 }
 
 TEST_F(KernelFaults, WhatSomebodyWaitedForWasNotInFlight) {

@@ -34,8 +34,8 @@ enum class BudgetPart : std::uint8_t {
   idle_calls,       ///< ... while the host was in any other CUDA call: launches, the staging of copies
   idle_system,      ///< ... while each thread of the host that calls CUDA was in the operating system
   idle_host,        ///< ... and the host was in no CUDA call, nor known to be in the operating system
-  idle_before,      ///< ... before anything was asked of CUDA; this and the next count before all of the above
-  idle_start,       ///< ... while CUDA came up in a process
+  idle_before,  ///< ... before anything was asked of CUDA; this and the next count before all of the above
+  idle_start,   ///< ... while CUDA came up in a process
 };
 inline constexpr std::size_t budget_parts = static_cast<std::size_t>(BudgetPart::idle_start) + 1;
 
