@@ -25,8 +25,11 @@ void write_summaries(const std::vector<RankSummary>& ranks, const std::filesyste
   if (error)
     throw Error(ExitCode::usage, fmt::format("--summaries {}: the folder cannot be made: {}.",
                                              folder.string(), error.message()));
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    write_output((folder / rank_file_name(ranks[i], i)).string(), rank_file(ranks[i]));
+  for (const RankSummary& rank : ranks) {
+    const std::filesystem::path file = folder / rank_file_name(rank);
+    require_replaceable(file, rank);
+    write_output(file.string(), rank_file(rank));
+  }
 }
 
 void require_several(const std::vector<RankSummary>& ranks) {

@@ -19,6 +19,7 @@
 #include "inputs/gzip.hpp"
 #include "model/foreign_file.hpp"
 #include "model/json_archive.hpp"
+#include "model/trace/collectives.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -94,7 +95,7 @@ struct TorchEvent {
   std::optional<std::uint32_t> registers{}, shared_memory{};
   std::vector<std::int64_t> grid{}, block{};
   // Of a collective.
-  std::string element{}, group{}, group_ranks{};
+  std::string collective{}, element{}, group{}, group_ranks{};
   std::uint64_t elements_in = 0, elements_out = 0;
   std::uint32_t group_size = 0;
 };
@@ -211,6 +212,7 @@ class TorchHandler : public nlohmann::json_sax<nlohmann::json> {
     } else if (is_argument(4)) {
       if (keys_.back() == "name") event_.process_name = text;
       if (keys_.back() == "dtype") event_.element = text;
+      if (keys_.back() == "Collective name") event_.collective = text;
       if (keys_.back() == "Process Group Name") event_.group = text;
       if (keys_.back() == "Process Group Ranks") event_.group_ranks = text;
     } else if (is_device() && keys_.back() == "name") {
@@ -360,6 +362,15 @@ std::uint64_t element_size(std::string_view name) {
   return found == sizes.end() ? 0 : found->second;
 }
 
+/// PyTorch makes its all_to_all of NCCL's Send and Recv, so the kernel's name does not say what it is:
+/// "all_to_all", "all_to_allv", "alltoall_base".
+std::optional<trace::CollectiveKind> message_kind(std::string collective) {
+  std::erase(collective, '_');
+  return lower_case(std::move(collective)).starts_with("alltoall")
+             ? std::optional(trace::CollectiveKind::all_to_all)
+             : std::nullopt;
+}
+
 trace::SynchronizationKind synchronization_kind(std::string_view name) {
   using trace::SynchronizationKind;
   if (name.starts_with("Stream Wait Event")) return SynchronizationKind::stream_wait_event;
@@ -441,14 +452,16 @@ class TorchRows {
   /// PyTorch gives each group of processes a name; who is in it tells groups apart where processes do not
   /// agree on names.
   std::uint32_t message(const TorchEvent& event) {
-    if (event.group.empty() && event.group_size == 0) return 0;
+    const std::optional<trace::CollectiveKind> kind = message_kind(event.collective);
+    if (event.group.empty() && event.group_size == 0 && !kind) return 0;
     constexpr std::uint64_t most = std::uint64_t{1} << 56;
     const std::uint64_t elements = std::min(std::max(event.elements_in, event.elements_out), most);
     const std::string group =
         event.group_ranks.empty() ? event.group : fmt::format("{} {}", event.group, event.group_ranks);
     return trace_.messages.index({.group = trace_.names.index(group),
                                   .group_size = event.group_size,
-                                  .bytes = elements * element_size(event.element)});
+                                  .bytes = elements * element_size(event.element),
+                                  .kind = kind});
   }
 
   void add_copy(const TorchEvent& event) {

@@ -127,7 +127,7 @@ std::vector<Collective> collectives_of(const Trace& trace, CaseIndex index, std:
     if (!*kind) continue;
     const Message& message = trace.messages[kernel.message];
     collectives.push_back({.time = row.time,
-                           .kind = **kind,
+                           .kind = message.kind.value_or(**kind),
                            .group = message.group,
                            .group_size = message.group_size,
                            .bytes = message.bytes,

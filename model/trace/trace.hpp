@@ -121,11 +121,14 @@ struct Kernel {
   bool operator==(const Kernel&) const = default;
 };
 
+enum class CollectiveKind : std::uint8_t;  // in collectives.hpp
+
 /// What a file tells of a message between GPUs.
 struct Message {
-  NameIndex group = 0;           ///< its communicator; 0: not known, as the next two
-  std::uint32_t group_size = 0;  ///< ranks
-  std::uint64_t bytes = 0;       ///< of AllGather all that arrives, of ReduceScatter all that is sent
+  NameIndex group = 0;                   ///< its communicator; 0: not known, as the next two
+  std::uint32_t group_size = 0;          ///< ranks
+  std::uint64_t bytes = 0;               ///< of AllGather all that arrives, of ReduceScatter all that is sent
+  std::optional<CollectiveKind> kind{};  ///< nullopt: as the kernel's name says
   bool operator==(const Message&) const = default;
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
   auto operator<=>(const Message&) const = default;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <set>
@@ -325,8 +326,18 @@ bool may_be_rank(const fs::path& path) {
          name.ends_with(".json.gz");
 }
 
+/// Traces of several hosts may lie under the same relative path; each has a clock of its own.
+std::string clock_of(const trace::Trace& trace, const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  const auto host = trace.system.find("Hostname");
+  return fmt::format("{} {} {}", (error ? path : whole).lexically_normal().string(),
+                     host == trace.system.end() ? "" : host->second, trace.epoch);
+}
+
 /// Each rank that a trace has, by the clock of the machine that wrote it.
-void add_trace(trace::Trace& trace, const std::string& name, std::vector<RankSummary>& ranks) {
+void add_trace(trace::Trace& trace, const fs::path& path, std::vector<RankSummary>& ranks) {
+  const std::string name = path.string();
   if (trace.cases.empty()) (void)trace::make_program_case(trace, {.case_id = "ranks"});
   std::vector<std::pair<trace::CaseIndex, std::int64_t>> found;
   for (trace::CaseIndex index = 0; index < trace.cases.size(); ++index) {
@@ -341,7 +352,7 @@ void add_trace(trace::Trace& trace, const std::string& name, std::vector<RankSum
     RankSummary rank = summary_of_rank(trace, index, process);
     rank.name =
         found.size() == 1 ? name : fmt::format("{} process {}", name, trace::nsys::native_process(process));
-    rank.clock = name;
+    rank.clock = clock_of(trace, path);
     ranks.push_back(std::move(rank));
   }
 }
@@ -353,6 +364,16 @@ trace::Trace read_any_trace(const fs::path& file) {
   return trace::read_trace(file, query);
 }
 
+/// A summary says so at once, and a trace may have gigabytes.
+std::string first_bytes(const fs::path& path) {
+  constexpr std::size_t looked_at = 200;
+  std::string start(looked_at, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  return start;
+}
+
 void add_path(const fs::path& path, const TraceReader& read_other, std::vector<RankSummary>& ranks) {
   const std::string name = path.string();
   if (is_there(path / "run.json")) {
@@ -362,17 +383,16 @@ void add_path(const fs::path& path, const TraceReader& read_other, std::vector<R
                               "--passes timing,trace -- PROGRAM.",
                               name));
     trace::Trace trace = read_any_trace(path / trace::file_name);
-    add_trace(trace, name, ranks);
+    add_trace(trace, path, ranks);
   } else if (is_sqlite(path)) {
     trace::Trace trace = read_any_trace(path);
-    add_trace(trace, name, ranks);
+    add_trace(trace, path, ranks);
   } else {
-    const std::string text = read_file(path, json::largest_document);
-    if (text.substr(0, 200).find(rank_schema) != std::string::npos) {
-      ranks.push_back(parse_rank_file(text, name));
+    if (first_bytes(path).find(rank_schema) != std::string::npos) {
+      ranks.push_back(parse_rank_file(read_file(path, json::largest_document), name));
     } else {
       trace::Trace trace = read_other(path);
-      add_trace(trace, name, ranks);
+      add_trace(trace, path, ranks);
     }
   }
 }
@@ -432,14 +452,50 @@ std::string rank_file(const RankSummary& rank) {
 
 RankSummary parse_rank_file(const std::string& text, const std::string& name) {
   Allowance allowance;
-  const RankFile file = json::from_json<RankFile>(json::parse(text, name, allowance), name, allowance);
+  const json::Document document(std::string_view(text), name, allowance);
+  const RankFile file = json::from_json<RankFile>(document, name, allowance);
   if (file.schema != rank_schema)
     refuse_file(name, fmt::format("its schema is \"{}\", and this mprof reads {}", file.schema, rank_schema));
   return RankRows(file, name).read();
 }
 
-std::string rank_file_name(const RankSummary& rank, std::size_t place) {
-  return fmt::format("rank-{:04}.json", rank.rank.value_or(static_cast<std::uint32_t>(place)));
+std::string rank_file_name(const RankSummary& rank) {
+  if (rank.rank) return fmt::format("rank-{:04}.json", *rank.rank);
+  constexpr std::string_view of_process = " process ";
+  const std::size_t at = rank.name.rfind(of_process);
+  const fs::path path = fs::path(rank.name.substr(0, at)).lexically_normal();
+  std::string name = (path.has_filename() ? path : path.parent_path()).filename().string();
+  for (const std::string_view ending : {".gz", ".json", ".sqlite", ".db"}) {
+    if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  if (!rank.host.empty()) name = fmt::format("{}-{}", rank.host, name);
+  if (at != std::string::npos) name += fmt::format("-{}", rank.name.substr(at + of_process.size()));
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  std::ranges::replace_if(
+      name, [&](char c) { return plain.find(c) == plain.npos; }, '-');
+  return fmt::format("rank-{}.json", name);
+}
+
+void require_replaceable(const fs::path& file, const RankSummary& rank) {
+  if (!is_there(file)) return;
+  const std::string path = file.string();
+  constexpr std::string_view next_step = "Give another folder, or remove the file.";
+  constexpr std::string_view any_version = "mprof.rank/";
+  const std::string start = first_bytes(file);
+  if (start.find(any_version) == std::string::npos)
+    throw Error(ExitCode::usage, fmt::format("{}: a file that is no summary is there. {}", path, next_step));
+  if (start.find(rank_schema) == std::string::npos) return;
+  RankSummary there;
+  try {
+    there = parse_rank_file(read_file(file, json::largest_document), path);
+  } catch (const Error&) {
+    return;  // Making a damaged summary again is what its error message asks for.
+  }
+  const RankSummary own = parse_rank_file(rank_file(rank), path);  // rounded alike
+  if (there.name == own.name && there.epoch == own.epoch) return;
+  const std::string_view when = there.name == own.name ? ", recorded at another time" : "";
+  throw Error(ExitCode::usage, fmt::format("{}: the summary of another trace is there, of {}{}. {}", path,
+                                           there.name, when, next_step));
 }
 
 std::vector<RankSummary> read_ranks(const std::vector<std::string>& paths, const TraceReader& read_other) {

@@ -28,7 +28,12 @@ inline constexpr const char* rank_schema = "mprof.rank/1";
 /// Throws Error(usage) that names the file and the place in it.
 [[nodiscard]] RankSummary parse_rank_file(const std::string& text, const std::string& name);
 
-/// "rank-0003.json": the name under which a rank's summary is kept.
-[[nodiscard]] std::string rank_file_name(const RankSummary& rank, std::size_t place);
+/// "rank-0003.json": the name under which a rank's summary is kept. Where the rank is not known, it is made
+/// of the host, the trace's file and the process: "rank-node7-report-4711.json".
+[[nodiscard]] std::string rank_file_name(const RankSummary& rank);
+
+/// Throws Error(usage) where a file is there already that is no summary, or the summary of another trace. A
+/// damaged summary may be replaced.
+void require_replaceable(const std::filesystem::path& file, const RankSummary& rank);
 
 }  // namespace mprof

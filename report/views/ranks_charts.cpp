@@ -175,8 +175,9 @@ class StepPicture {
       const Arrival arrival = last_arrival(world_, meeting);
       if (arrival.last <= begin_ || arrival.last >= end_) continue;
       double length = 0;
-      for (const MeetingPart& part : meeting.parts) length = std::max(length, arrival.last - start_of(part));
-      if (length > world_.clocks.resolution()) waits.push_back({length, &meeting, arrival});
+      for (const MeetingPart& part : meeting.parts)
+        length = std::max(length, static_cast<double>(waiting_in(world_, part, arrival).length()));
+      if (length > 0) waits.push_back({length, &meeting, arrival});
     }
     constexpr std::size_t most = 40, most_arrows = 12;
     std::ranges::stable_sort(waits, std::ranges::greater{}, &Wait::length);
@@ -195,9 +196,10 @@ class StepPicture {
       if (i == arrival.part) last = place;
       top = std::min(top.value_or(place), place);
       bottom = std::max(bottom.value_or(place), place);
+      const trace::Interval waiting = waiting_in(world_, part, arrival);
       for (const trace::Interval& exposed : world_.ranks[part.rank].collectives[part.collective].exposed) {
         const double start = world_.clocks.common(part.rank, exposed.start);
-        const double end = std::min(world_.clocks.common(part.rank, exposed.end), arrival.last);
+        const double end = world_.clocks.common(part.rank, std::min(exposed.end, waiting.end));
         if (end > start) block(place, start, end, "waiting");
       }
     }
@@ -212,10 +214,6 @@ class StepPicture {
           "{4:.0f}\"/>",
           at, from, until, at - 3, tip, at + 3);
     }
-  }
-
-  [[nodiscard]] double start_of(const MeetingPart& part) const {
-    return world_.clocks.common(part.rank, world_.ranks[part.rank].collectives[part.collective].time.start);
   }
 
   const World& world_;

@@ -41,7 +41,8 @@ ordered_json rank_json(const World& world, std::size_t rank) {
                     {"host", summary.host},
                     {"gpu", summary.gpu},
                     {"device", or_null(summary.device)},
-                    {"steps", summary.steps.size()}};
+                    {"steps", summary.steps.size()},
+                    {"first_step", summary.first_step}};
   data.update(cell_json(world.usual[rank].cell));
   data["idle_by_cause"] = std::move(idle);
   data["of_critical_path"] =
@@ -97,7 +98,9 @@ ordered_json collective_json(const LinkRate& rate) {
           {"waiting", seconds_of_ns * rate.waiting},
           {"bus_bandwidth", or_null(rate.rate)},
           {"best_bus_bandwidth", or_null(rate.best)},
-          {"latency_bound", rate.is_small}};
+          {"group", rate.group},
+          {"latency_bound", rate.is_small},
+          {"bandwidth_bound", rate.is_large}};
 }
 
 ordered_json clocks_json(const RankClocks& clocks) {

@@ -37,6 +37,19 @@ std::vector<std::size_t> telling_order(const World& world) {
   return order;
 }
 
+/// "0, 4, 8 … 60"
+std::string members_of(const World& world, const RankGroup& group) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  for (std::size_t i = 0; i < group.ranks.size(); ++i) {
+    const bool is_last = i + 1 == group.ranks.size();
+    if (i + 1 >= most && !is_last) continue;
+    if (i > 0) text += is_last && i >= most ? " … " : ", ";
+    text += world.label(group.ranks[i]);
+  }
+  return text;
+}
+
 std::vector<std::string> one_lines(const std::vector<std::string>& texts) {
   std::vector<std::string> lines;
   for (const std::string& text : texts) lines.push_back(format::one_line(text));
@@ -67,13 +80,13 @@ Table ranks_table(const World& world, std::size_t most) {
   for (const std::size_t r : shown) {
     const RankSummary& rank = world.ranks[r];
     const RankCell& cell = world.usual[r].cell;
+    const auto time = [&](std::int64_t ns) {
+      return world.is_left_out[r] ? Cell::dash() : time_cell(static_cast<double>(ns));
+    };
     const std::string gpu = rank.device ? fmt::format("{} ({})", rank.gpu, *rank.device) : rank.gpu;
-    table.row({Cell::words(world.label(r), is_late(world, r) ? Tone::bad : Tone::plain),
-               time_cell(static_cast<double>(cell.length)), time_cell(static_cast<double>(cell.computing)),
-               time_cell(static_cast<double>(cell.communication)),
-               time_cell(static_cast<double>(cell.exposed)), time_cell(static_cast<double>(cell.waiting)),
-               time_cell(static_cast<double>(cell.copying)), time_cell(static_cast<double>(cell.idle)),
-               rank.host.empty() ? Cell::dash() : Cell::words(rank.host),
+    table.row({Cell::words(world.label(r), is_late(world, r) ? Tone::bad : Tone::plain), time(cell.length),
+               time(cell.computing), time(cell.communication), time(cell.exposed), time(cell.waiting),
+               time(cell.copying), time(cell.idle), rank.host.empty() ? Cell::dash() : Cell::words(rank.host),
                gpu.empty() ? Cell::dash() : Cell::words(gpu)});
   }
   return table;
@@ -108,7 +121,8 @@ Table rates_table(const World& world) {
       .numbers("Waiting", Unit::second)
       .numbers("On the bus", Unit::byte_per_second)
       .numbers("At best", Unit::byte_per_second)
-      .text("Bound by");
+      .text("Bound by")
+      .text("Between");
   const auto rate_cell = [](const std::optional<double>& rate) {
     if (!rate) return Cell::missing("the trace does not say how many bytes a collective has");
     return Cell::bare(Value{.estimate = Estimate{.median = *rate}, .absent = {}});
@@ -118,7 +132,10 @@ Table rates_table(const World& world) {
                Cell::figure(fmt::format("{}", rate.ranks)).valued(static_cast<double>(rate.ranks)),
                Cell::figure(format::count(rate.count)).valued(static_cast<double>(rate.count)),
                time_cell(rate.transfer), time_cell(rate.waiting), rate_cell(rate.rate), rate_cell(rate.best),
-               Cell::words(rate.is_small ? "latency" : "bandwidth")});
+               rate.is_small   ? Cell::words("latency")
+               : rate.is_large ? Cell::words("bandwidth")
+                               : Cell::dash(),
+               Cell::words(members_of(world, world.meetings.groups[rate.group]))});
   }
   return table;
 }
@@ -134,8 +151,9 @@ Page ranks_page(const World& world) {
             {"sentences", one_lines({sentences.begin() + 1, sentences.end()})},
             {"doubts", one_lines(rank_doubts(world))},
             {"has_steps", world.steps > 0},
-            {"slowest", drawn.empty() ? json(false) : json{{"number", *world.slowest}, {"svg", drawn}}},
-            {"late", world.late.empty() ? json(false) : late_table(world).view()},
+            {"slowest", drawn.empty() ? json(false)
+                                      : json{{"number", fmt::format("{}", *world.slowest)}, {"svg", drawn}}},
+            {"late", world.late.size() <= told_late_ranks ? json(false) : late_table(world).view()},
             {"rates", world.rates.empty() ? json(false) : rates_table(world).view()},
             {"table", ranks_table(world, most_rows).view()}};
   view["has_doubts"] = !view["doubts"].empty();

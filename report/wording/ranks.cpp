@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/wording/ranks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <string_view>
@@ -29,7 +30,10 @@ std::string whole_sentence(const World& world) {
   std::string text = format::plural(world.ranks.size(), "rank");
   if (hosts.size() > 1) text += fmt::format(" on {}", format::plural(hosts.size(), "host"));
   if (world.steps == 0) return text + ": no step is in all traces.";
-  if (world.ranks.front().step.empty())
+  bool repeats = false;
+  for (std::size_t r = 0; r < world.ranks.size(); ++r)
+    repeats = repeats || (!world.is_left_out[r] && !world.ranks[r].step.empty());
+  if (!repeats)
     return fmt::format("{}: nothing repeats in the traces, so all of it is one step of {}.", text,
                        format::nanoseconds(world.step));
   return fmt::format("{}, {}: a step takes {} in the median.", text, format::plural(world.steps, "step"),
@@ -39,16 +43,19 @@ std::string whole_sentence(const World& world) {
 std::string exposed_sentence(const World& world) {
   const RankCell& all = world.all;
   if (world.meetings.all.empty())
-    return "No collective of NCCL was found in two traces, so nothing is known of communication.";
+    return "No collective was found in two traces: who waits for whom is not known.";
   const auto exposed = static_cast<double>(all.exposed);
   std::string text = fmt::format(
-      "Communication runs for {} of a step, in the median over ranks. Nothing hides {} of it: {} is waiting "
-      "for "
-      "the last rank, {} is transfer.",
+      "Communication runs for {} of a step, in the median over ranks. {} of a step ({}) is exposed: nothing "
+      "hides it. {} is waiting for the last rank, {} is transfer, on the rank in the middle.",
       format::percent(part_of_step(world, static_cast<double>(all.communication))),
-      share_and_time(world, exposed), format::percent(part_of_step(world, static_cast<double>(all.waiting))),
+      format::percent(part_of_step(world, exposed)), format::nanoseconds(exposed),
+      format::percent(part_of_step(world, static_cast<double>(all.waiting))),
       format::percent(part_of_step(world, static_cast<double>(all.exposed - all.waiting))));
-  const double without = world.step - exposed;
+  // The rank that waits the least still needs this long.
+  double without = 0;
+  for (const UsualRank& usual : world.usual)
+    without = std::max(without, static_cast<double>(usual.cell.length - usual.cell.exposed));
   constexpr double worth = 1.01;
   if (without > 0 && world.step / without >= worth)
     text +=
@@ -59,7 +66,7 @@ std::string exposed_sentence(const World& world) {
 std::string late_sentence(const World& world, const LateRank& late) {
   std::string text = fmt::format(
       "Rank {} is late: it came last in {} of the {} collectives in which ranks waited for one. "
-      "That costs {} of a step",
+      "That costs {} of a step on average",
       format::one_line(world.label(late.rank)), format::count(late.last), format::count(late.of),
       share_and_time(world, late.cost));
   text += late.since ? fmt::format(", most of it since step {}.", *late.since) : ".";
@@ -67,12 +74,11 @@ std::string late_sentence(const World& world, const LateRank& late) {
 }
 
 std::vector<std::string> late_sentences(const World& world) {
-  constexpr std::size_t most = 3;
   constexpr double noticeable = 0.005;
   std::vector<std::string> sentences;
   for (const LateRank& late : world.late) {
-    if (sentences.size() == most) {
-      sentences.push_back(fmt::format("{} more are late.", world.late.size() - most));
+    if (sentences.size() == told_late_ranks) {
+      sentences.push_back(fmt::format("{} more are late.", world.late.size() - told_late_ranks));
       break;
     }
     sentences.push_back(late_sentence(world, late));
@@ -81,13 +87,14 @@ std::vector<std::string> late_sentences(const World& world) {
   if (part_of_step(world, world.waiting_cost) < noticeable) return {"No rank waits long for another."};
   return {fmt::format(
       "No rank is late more often than chance explains. Waiting for whichever comes last costs {} "
-      "of a step.",
+      "of a step on average.",
       share_and_time(world, world.waiting_cost))};
 }
 
 std::string rate_sentence(const World& world) {
+  constexpr std::uint64_t least = 1 << 20;  // B; what is smaller tells of latency
   for (const LinkRate& rate : world.rates) {
-    if (!rate.rate || rate.is_small) continue;
+    if (!rate.rate || rate.is_small || rate.bytes < least) continue;
     return fmt::format("{} takes {} without waiting: {} on the bus, at best {}.", rate_name(rate),
                        format::nanoseconds(rate.transfer),
                        format::quantity(*rate.rate, Unit::byte_per_second),
@@ -107,6 +114,21 @@ std::string path_sentence(const World& world) {
   }
   if (parts.empty()) return "";
   return fmt::format("The critical path over all ranks consists of {}.", format::list(parts));
+}
+
+std::string left_out_doubt(const World& world) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> ranks;
+  std::size_t all = 0;
+  for (std::size_t r = 0; r < world.ranks.size(); ++r) {
+    if (!world.is_left_out[r]) continue;
+    if (++all <= most) ranks.push_back(format::one_line(world.label(r)));
+  }
+  if (all == 0) return "";
+  if (all > most) ranks.push_back(fmt::format("{} more", all - most));
+  return fmt::format("{} {} left out of all steps: {} fewer than half as many steps as the median trace.",
+                     all == 1 ? "Rank" : "Ranks", format::list(ranks) + (all == 1 ? " is" : " are"),
+                     all == 1 ? "its trace has" : "their traces have");
 }
 
 std::string clock_sentence(const World& world) {
@@ -138,6 +160,8 @@ std::vector<std::string> rank_sentences(const World& world) {
 
 std::vector<std::string> rank_doubts(const World& world) {
   std::vector<std::string> doubts;
+  const std::string left_out = left_out_doubt(world);
+  if (!left_out.empty()) doubts.push_back(left_out);
   std::size_t lacking = 0;
   for (const RankGroup& group : world.meetings.groups) lacking += group.size > group.ranks.size() ? 1 : 0;
   if (lacking > 0)
@@ -157,6 +181,13 @@ std::vector<std::string> rank_doubts(const World& world) {
   if (world.meetings.single > 0)
     doubts.push_back(fmt::format("Of {} no other rank's part was found.",
                                  format::plural(world.meetings.single, "collective")));
+  if (world.meetings.unmatched_messages > 0)
+    doubts.push_back(
+        fmt::format("{} Send/Recv are not matched: who waits for whom in a pipeline is not told.",
+                    format::count(world.meetings.unmatched_messages)));
+  const auto is_unnamed = [](const RankGroup& group) { return group.name.empty(); };
+  if (!world.meetings.all.empty() && std::ranges::any_of(world.meetings.groups, is_unnamed))
+    doubts.emplace_back("The files do not name communicators: mprof told them apart by streams and times.");
   return doubts;
 }
 

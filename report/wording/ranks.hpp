@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace mprof {
 /// The answer in a few sentences: how long a step is, how much communication nothing hides, who is late and
 /// why, what the links carry.
 [[nodiscard]] std::vector<std::string> rank_sentences(const World& world);
+
+/// So many late ranks have a sentence.
+inline constexpr std::size_t told_late_ranks = 3;
 
 /// What makes the answer uncertain: traces that are missing, clocks that cannot be compared. Empty: nothing.
 [[nodiscard]] std::vector<std::string> rank_doubts(const World& world);

@@ -22,7 +22,9 @@ test("the rank that others wait for is named, with how much it costs and why", (
   assert.match(text, /^4 ranks, 20 steps: a step takes 17\.\d+ ms in the median\./);
   assert.match(text, /Rank 2 is late: it came last in (\d+) of the \1 collectives/);
   assert.match(text, /Its kernels take 1\.20× as long as on the other ranks, all of them alike/);
-  assert.match(text, /AllReduce of 23\.84 MiB takes [45]\d\d\.\d µs without waiting: 7\d\.\d+ GB\/s on the bus/);
+  assert.match(text, /% of a step \(\d\.\d+ ms\) is exposed: nothing hides it\./);
+  assert.match(text, /ms\) of a step on average\./);
+  assert.doesNotMatch(text, /bandwidth/); // of one size nobody knows what bounds it
   assert.match(text, /95 of 100 ends lie within/);
   const answer = json_of(folder);
   assert.equal(answer.schema, "mprof.ranks/1");
@@ -30,6 +32,10 @@ test("the rank that others wait for is named, with how much it costs and why", (
   assert.ok(answer.late[0].cost > 2.1e-3 && answer.late[0].cost < 2.7e-3, answer.late[0].cost);
   assert.ok(Math.abs(answer.clocks.largest_drift - 3e-5) < 1e-6, answer.clocks.largest_drift);
   assert.equal(answer.ranks.length, 4);
+  assert.equal(answer.ranks[0].first_step, 0);
+  assert.equal(answer.collectives.length, 1);
+  assert.ok(answer.collectives[0].bus_bandwidth > 7e10 && answer.collectives[0].bus_bandwidth < 8e10);
+  assert.deepEqual([answer.collectives[0].latency_bound, answer.collectives[0].bandwidth_bound], [false, false]);
   assert.ok(answer.critical_path.computing > 0.95);
 });
 
@@ -56,7 +62,7 @@ test("the page has the map, the slowest step with its arrows, and the tables", (
   assert.match(html, /<svg class="ranks-step"/);
   assert.ok(html.match(/<path class="arrow"/g).length >= 4);
   assert.match(html, /<rect class="waiting"/);
-  for (const section of ["section-late", "section-map", "section-slowest", "section-ranks", "section-rates"])
+  for (const section of ["section-map", "section-slowest", "section-ranks", "section-rates"])
     assert.match(html, new RegExp(`id="${section}"`));
 });
 
@@ -64,6 +70,45 @@ test("a lost trace and ranks without collectives are said", (t) => {
   const folder = fabricate_ranks(join(temporary(t), "traces"), {});
   rmSync(join(folder, "rank1.json"));
   assert.match(json_of(folder).doubts.join(" "), /The program had 4 ranks, and 3 of them are here\./);
+  const silent = json_of(fabricate_ranks(join(temporary(t), "silent"), { reduces: false }));
+  assert.match(silent.answer.join(" "), /No collective was found in two traces: who waits for whom is not known\./);
+  assert.deepEqual(silent.late, []);
+});
+
+test("traces of two hosts under the same path have two clocks", (t) => {
+  const root = temporary(t), file = join(root, "trace.json"), shared = join(root, "shared");
+  const folder = fabricate_ranks(join(root, "traces"), { ranks: 2, nature: (rank) => ({ offset: 1.7e15 + 5e6 * rank }) });
+  for (const rank of [0, 1]) {
+    cpSync(join(folder, `rank${rank}.json`), file);
+    const { code, err } = mprof(["ranks", file, "--summaries", shared]);
+    assert.equal(code, 0, err);
+  }
+  assert.equal(json_of(shared).clocks.clocks, 2);
+});
+
+test("summaries of unknown ranks have names of their own, and none replaces another trace's", (t) => {
+  const root = temporary(t), shared = join(root, "shared");
+  const folder = fabricate_ranks(join(root, "traces"), { ranks: 3 });
+  const summarize = (rank, name) => {
+    const trace = JSON.parse(readFileSync(join(folder, `rank${rank}.json`), "utf8"));
+    delete trace.distributedInfo;
+    mkdirSync(join(root, name, ".."), { recursive: true });
+    writeFileSync(join(root, name), JSON.stringify(trace));
+    return mprof(["ranks", join(root, name), "--summaries", shared]);
+  };
+  for (const [rank, name] of [[0, "a/first.json"], [1, "a/second.json"], [1, "a/second.json"]]) {
+    const { code, err } = summarize(rank, name);
+    assert.equal(code, 0, err);
+  }
+  assert.deepEqual(readdirSync(shared), ["rank-first.json", "rank-second.json"]);
+  const before = readFileSync(join(shared, "rank-second.json"), "utf8");
+  const { code, err } = summarize(2, "b/second.json");
+  assert.equal(code, 2, err);
+  assert.match(err.replace(/\s+/g, " "), /rank-second\.json: the summary of another trace is there, of \S+a\/second\.json\./);
+  assert.equal(readFileSync(join(shared, "rank-second.json"), "utf8"), before);
+  // A trace that has the name of a summary is not replaced either.
+  cpSync(join(folder, "rank0.json"), join(root, "rank-0000.json"));
+  assert.match(mprof(["ranks", join(root, "rank-0000.json"), "--summaries", root]).err, /a file that is no summary is there/);
 });
 
 test("what is no rank is refused with what to give", (t) => {

@@ -30,6 +30,12 @@ TEST(Checksum, IsSha256) {
             "sha256:cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Checksum, EndsWhenItIsAskedToStop) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(sha256_of_file("/dev/zero", stop.get_token()), "");
+}
+
 TEST(Checksum, OfAFileThatIsNotThereNamesIt) {
   try {
     static_cast<void>(sha256_of_file("/absent/file"));

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/trace/collectives.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "tests/inputs/expect_error.hpp"
 
@@ -78,6 +79,20 @@ TEST(TorchTraceTest, KernelsCopiesCallsAndAnnotationsBecomeRows) {
   EXPECT_EQ(trace.epoch, 1712000000001000000);
   ASSERT_EQ(trace.processes.size(), 1U);
   EXPECT_EQ(trace.processes[0].name, "python3");
+}
+
+TEST(TorchTraceTest, AnAllToAllThatConsistsOfMessagesKeepsItsKind) {
+  const auto kind_of = [](const char* collective) {
+    const trace::Trace trace = parse_torch_trace(
+        only("kernel", fmt::format(R"("ts": 1, "dur": 2, "args": {{"Collective name": "{}", "Group size": 4,
+             "Process Group Name": "0"}})",
+                                   collective)),
+        "t");
+    return trace.messages[trace.kernels[0].message].kind;
+  };
+  for (const char* name : {"all_to_all", "all_to_allv", "alltoall_base"})
+    EXPECT_EQ(kind_of(name), trace::CollectiveKind::all_to_all) << name;
+  for (const char* name : {"allreduce", "send", ""}) EXPECT_EQ(kind_of(name), std::nullopt) << name;
 }
 
 TEST(TorchTraceTest, TimesSince1970AreExactToTheNanosecond) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "report/wording/ranks.hpp"
+
 #include <cmath>
 #include <numeric>
+#include <random>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,8 +17,10 @@ namespace mprof {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::Ge;
+using testing::HasSubstr;
 using testing::Le;
 
 constexpr double ms = 1e6;  // ns
@@ -30,6 +35,26 @@ std::vector<RankSummary> summaries_of(const std::vector<trace::Trace>& traces) {
   }
   sort_ranks(ranks);
   return ranks;
+}
+
+constexpr std::int64_t bare_step = 10'000'000;  // ns
+
+/// A rank with nothing but steps of 10 ms and one exposed operation in each.
+RankSummary bare_rank(std::uint32_t rank, trace::CollectiveKind kind, std::uint32_t group_size,
+                      const trace::Interval& within_step) {
+  constexpr std::int64_t steps = 30;
+  RankSummary summary{.name = fmt::format("rank{}.json", rank), .clock = "host", .rank = rank};
+  summary.step = "step #";
+  summary.groups = {"group"};
+  for (std::int64_t start = 0; start < steps * bare_step; start += bare_step) {
+    RankStep step{.time = {start, start + bare_step}};
+    step.parts.at(static_cast<std::size_t>(RankActivity::communicating)) = within_step.length();
+    step.parts.at(static_cast<std::size_t>(RankActivity::computing)) = bare_step - within_step.length();
+    summary.steps.push_back(step);
+    const trace::Interval time{start + within_step.start, start + within_step.end};
+    summary.collectives.push_back({.time = time, .kind = kind, .group_size = group_size, .exposed = {time}});
+  }
+  return summary;
 }
 
 template <class T>
@@ -220,6 +245,100 @@ TEST(Ranks, TheCriticalPathFollowsTheLateRank) {
   EXPECT_TRUE(is_near(world.path.by_rank.at(2), 16.8 / 17.3, 0.01));
   EXPECT_TRUE(
       is_near(world.path.parts.at(static_cast<std::size_t>(RankActivity::communicating)), 0.5 / 17.3, 0.02));
+}
+
+TEST(Ranks, StagesOfAPipelineAreNotLate) {
+  constexpr std::uint32_t stages = 4;
+  std::vector<RankSummary> ranks;
+  for (std::uint32_t r = 0; r < stages; ++r)
+    ranks.push_back(
+        bare_rank(r, trace::CollectiveKind::send_receive, stages, {2'000'000 * std::int64_t{r}, 9'000'000}));
+  const World world = world_of(ranks);
+  EXPECT_TRUE(world.late.empty());
+  EXPECT_TRUE(world.meetings.all.empty());
+  EXPECT_EQ(world.meetings.unmatched_messages, 120U);
+  EXPECT_EQ(world.meetings.single, 0U);
+  EXPECT_EQ(world.cell(0, 10).waiting, 0);
+  EXPECT_THAT(rank_doubts(world), Contains(HasSubstr("120 Send/Recv are not matched")));
+}
+
+TEST(Ranks, MessagesBetweenTwoRanksAreMatched) {
+  std::vector<RankSummary> ranks;
+  for (std::uint32_t r = 0; r < 2; ++r)
+    ranks.push_back(
+        bare_rank(r, trace::CollectiveKind::send_receive, 2, {2'000'000 * std::int64_t{r}, 9'000'000}));
+  const World world = world_of(ranks);
+  EXPECT_EQ(world.meetings.all.size(), 30U);
+  EXPECT_EQ(world.meetings.unmatched_messages, 0U);
+  ASSERT_EQ(world.late.size(), 1U);
+  EXPECT_EQ(world.label(world.late.front().rank), "1");
+}
+
+TEST(Ranks, ARankThatIsDoneBeforeTheLastOneBeginsWaitsForNobody) {
+  using enum trace::CollectiveKind;
+  const std::vector<RankSummary> ranks{bare_rank(0, broadcast, 3, {0, 1'000'000}),
+                                       bare_rank(1, broadcast, 3, {50'000, 1'500'000}),
+                                       bare_rank(2, broadcast, 3, {5'000'000, 5'200'000})};
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.meetings.all.size(), 30U);
+  EXPECT_TRUE(world.late.empty());
+  EXPECT_EQ(world.waited, 0U);
+  for (std::size_t r = 0; r < ranks.size(); ++r) EXPECT_EQ(world.cell(r, 10).waiting, 0) << r;
+}
+
+TEST(Ranks, ManyCollectivesOfUnequalTracesAreMatched) {
+  constexpr std::size_t of_step = 200, steps = 200;
+  std::mt19937_64 random(5);
+  std::uniform_int_distribution<std::int64_t> gap(25'000, 75'000);
+  std::vector<std::int64_t> ends{0};
+  for (std::size_t i = 0; i < of_step * steps; ++i) ends.push_back(ends.back() + gap(random));
+  // Rank 0 lacks the last five steps, and rank 1 the first three, by a clock of its own.
+  const auto rank_with = [&](std::uint32_t rank, std::size_t first, std::size_t last, std::int64_t offset) {
+    RankSummary summary{.name = fmt::format("rank{}.json", rank), .clock = fmt::format("host{}", rank)};
+    summary.rank = rank;
+    summary.step = "step #";
+    summary.groups = {"group"};
+    for (std::size_t step = first; step < last; ++step) {
+      summary.steps.push_back({.time = {ends[step * of_step] + offset, ends[(step + 1) * of_step] + offset}});
+      for (std::size_t i = step * of_step + 1; i <= (step + 1) * of_step; ++i)
+        summary.collectives.push_back({.time = {ends[i] + offset - 10'000, ends[i] + offset},
+                                       .kind = trace::CollectiveKind::all_reduce,
+                                       .group_size = 2});
+    }
+    return summary;
+  };
+  const std::vector<RankSummary> ranks{rank_with(0, 0, steps - 5, 0), rank_with(1, 3, steps, 7'000'000'000)};
+  const World world = world_of(ranks);
+  EXPECT_EQ(world.steps, steps - 8);
+  EXPECT_THAT(world.first, ElementsAre(3, 0));
+  EXPECT_EQ(world.meetings.all.size(), (steps - 8) * of_step);
+  EXPECT_LT(world.clocks.rare_distance(), 1000);
+}
+
+TEST(Ranks, ATraceWithFewStepsIsLeftOutAndNamed) {
+  FabricatedWorld fabricated{.ranks = 4, .steps = 20};
+  fabricated.nature = [](std::size_t rank) { return RankNature{.skipped = rank == 2 ? 15U : 0U}; };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  EXPECT_EQ(world.steps, 20U);
+  EXPECT_THAT(world.is_left_out, ElementsAre(false, false, true, false));
+  EXPECT_EQ(world.step_of(2, 17), nullptr);
+  EXPECT_EQ(world.cell(2, 17).length, 0);
+  EXPECT_TRUE(is_near(world.step, 14.5 * ms, 0.02));
+  EXPECT_TRUE(world.late.empty());
+  EXPECT_THAT(rank_doubts(world), Contains(HasSubstr("Rank 2 is left out of all steps")));
+}
+
+TEST(Ranks, UnnamedCommunicatorsAreADoubt) {
+  for (const bool named : {true, false}) {
+    const auto ranks = summaries_of(fabricate({.ranks = 2, .steps = 12, .named_groups = named}));
+    const auto doubt = Contains(HasSubstr("do not name communicators"));
+    if (named) {
+      EXPECT_THAT(rank_doubts(world_of(ranks)), testing::Not(doubt));
+    } else {
+      EXPECT_THAT(rank_doubts(world_of(ranks)), doubt);
+    }
+  }
 }
 
 TEST(Ranks, FiveHundredRanksAreToldApart) {

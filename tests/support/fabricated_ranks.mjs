@@ -11,8 +11,8 @@ function numbers(seed) {
   return () => (state = (state * 16807) % 2147483647) / 2147483647;
 }
 
-/** `nature(rank)`: { slower, offset (us), drift }. Returns the folder. */
-export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => ({}) }) {
+/** `nature(rank)`: { slower, offset (us), drift }. `reduces`: with AllReduce. Returns the folder. */
+export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => ({}), reduces = true }) {
   mkdirSync(folder, { recursive: true });
   const random = numbers(7);
   const all = Array.from({ length: ranks }, (_, rank) => ({ rank, now: 0, slower: 1, offset: 0, drift: 0, events: [], ...nature(rank) }));
@@ -30,6 +30,7 @@ export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => 
     for (const one of all) compute(one, "forward(float*)", forward);
     for (let i = 0; i < 4; ++i) {
       const ready = all.map((one) => Math.max(compute(one, "backward(float*)", piece), free));
+      if (!reduces) continue;
       free = Math.max(...ready) + transfer;
       all.forEach((one, rank) => add(one, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "kernel", ready[rank], free, 13, {
         device: 0, context: 1, stream: 13, correlation: one.events.length + 1, "Collective name": "allreduce", dtype: "Float",

@@ -13,7 +13,6 @@
 namespace mprof {
 namespace {
 
-using Time = trace::Interval;
 using What = LateCause::What;
 
 /// What is known of the collectives of a rank.
@@ -27,32 +26,13 @@ struct Lateness {
 };
 
 /// ns: what those who wait for the last of a meeting have nothing else to do in, in the median.
-double exposed_wait(const World& world, const Meeting& meeting, const Arrival& arrival) {
+double usual_exposed_wait(const World& world, const Meeting& meeting, const Arrival& arrival) {
   std::vector<double> waits;
   for (std::size_t i = 0; i < meeting.parts.size(); ++i) {
-    if (i == arrival.part) continue;
-    const MeetingPart& part = meeting.parts[i];
-    const RankCollective& one = world.ranks[part.rank].collectives[part.collective];
-    const Time waiting{one.time.start, std::min(world.clocks.own(part.rank, arrival.last), one.time.end)};
-    waits.push_back(waiting.length() > 0 ? static_cast<double>(length_within(one.exposed, waiting)) : 0);
+    if (i != arrival.part)
+      waits.push_back(static_cast<double>(exposed_wait(world, meeting.parts[i], arrival)));
   }
   return median(waits);
-}
-
-std::optional<std::size_t> step_with(const World& world, std::size_t rank, std::int64_t time) {
-  for (std::size_t low = 0, high = world.steps; low < high;) {
-    const std::size_t middle = low + (high - low) / 2;
-    const RankStep* step = world.step_of(rank, middle);
-    if (step == nullptr) return std::nullopt;
-    if (time <= step->time.start) {
-      high = middle;
-    } else if (time > step->time.end) {
-      low = middle + 1;
-    } else {
-      return middle;
-    }
-  }
-  return std::nullopt;
 }
 
 std::vector<Lateness> lateness_of(World& world) {
@@ -60,10 +40,10 @@ std::vector<Lateness> lateness_of(World& world) {
   for (const Meeting& meeting : world.meetings.all) {
     const Arrival arrival = last_arrival(world, meeting);
     const double alone = arrival.last - arrival.before;
-    const double cost = std::min(alone, exposed_wait(world, meeting, arrival));
+    const double cost = std::min(alone, usual_exposed_wait(world, meeting, arrival));
     const MeetingPart& part = meeting.parts[arrival.part];
     const auto step =
-        step_with(world, part.rank, world.ranks[part.rank].collectives[part.collective].time.end);
+        world_step_at(world, part.rank, world.ranks[part.rank].collectives[part.collective].time.end);
     if (!step || cost <= world.clocks.resolution()) continue;
     ++world.waited;
     world.waiting_cost += cost;
@@ -138,7 +118,7 @@ template <class Value>
 double typical(const World& world, std::size_t but, const Value& value) {
   std::vector<double> values;
   for (std::size_t r = 0; r < world.usual.size(); ++r) {
-    if (r != but) values.push_back(static_cast<double>(value(world.usual[r])));
+    if (r != but && !world.is_left_out[r]) values.push_back(static_cast<double>(value(world.usual[r])));
   }
   return values.empty() ? 0 : median(values);
 }
@@ -168,7 +148,7 @@ std::vector<SlowKernel> compared_kernels(const World& world, std::size_t rank) {
   };
   std::map<std::string_view, Others> others;
   for (std::size_t r = 0; r < world.ranks.size(); ++r) {
-    if (r == rank) continue;
+    if (r == rank || world.is_left_out[r]) continue;
     for (const RankKernel& kernel : world.ranks[r].kernels) {
       others[kernel.name].means.push_back(mean_of(kernel));
       others[kernel.name].excesses.push_back(excess_of(kernel));

@@ -20,7 +20,7 @@ struct Sequence {
   std::vector<double> ends{};  ///< ns
 };
 
-/// A group as it is put together: the sequence that others are held against, and theirs with their shifts.
+/// A group as it is put together: the sequence that others are compared with, and theirs with their shifts.
 struct Gathering {
   std::string name{};
   std::uint32_t size = 0;
@@ -32,7 +32,6 @@ struct Gathering {
 /// How well a sequence fits to another one from some place on.
 struct Fit {
   std::ptrdiff_t shift = 0;
-  double alike = 0;     ///< share of the overlap with the same kind and size
   double distance = 0;  ///< ns, of their ends
   double drift = 0;     ///< of their clocks, were they done at the same moments
 };
@@ -42,7 +41,11 @@ class Matcher {
   explicit Matcher(std::span<const RankSummary> ranks) : ranks_(ranks) {}
 
   Meetings match() {
-    for (auto& [key, sequences] : sequences_by_group()) gather(key.first, std::move(sequences));
+    auto by_group = sequences_by_group();
+    std::size_t sequences = 0;
+    for (const auto& [key, of_group] : by_group) sequences += of_group.size();
+    budget_ = std::max(least_budget, budget_of_all / std::max<std::size_t>(sequences, 1));
+    for (auto& [key, of_group] : by_group) gather(key.first, std::move(of_group));
     for (Gathering& gathering : gatherings_) add_meetings(gathering);
     return std::move(meetings_);
   }
@@ -54,15 +57,30 @@ class Matcher {
     return ranks_[sequence.rank].collectives[sequence.collectives[at]];
   }
 
-  std::map<GroupKey, std::vector<Sequence>> sequences_by_group() const {
+  /// With more ranks than two, the n-th message of one is not the n-th one of another.
+  [[nodiscard]] static bool is_loose(const RankCollective& one, std::size_t ranks) {
+    constexpr std::size_t pair = 2;
+    return one.kind == trace::CollectiveKind::send_receive && ranks > pair;
+  }
+
+  std::map<GroupKey, std::vector<Sequence>> sequences_by_group() {
+    std::map<std::string, std::size_t> ranks_of;  // by the group's name
+    for (const RankSummary& rank : ranks_) {
+      for (const std::string& name : rank.groups) ranks_of[name] += name.empty() ? 0 : 1;
+    }
     std::map<GroupKey, std::vector<Sequence>> by_group;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       const RankSummary& rank = ranks_[r];
       std::vector<Sequence> own(rank.groups.size(), Sequence{.rank = r});
       for (std::uint32_t c = 0; c < rank.collectives.size(); ++c) {
-        Sequence& sequence = own.at(rank.collectives[c].group);
+        const RankCollective& one = rank.collectives[c];
+        if (is_loose(one, std::max<std::size_t>(one.group_size, ranks_of[rank.groups.at(one.group)]))) {
+          ++meetings_.unmatched_messages;
+          continue;
+        }
+        Sequence& sequence = own.at(one.group);
         sequence.collectives.push_back(c);
-        sequence.ends.push_back(static_cast<double>(rank.collectives[c].time.end));
+        sequence.ends.push_back(static_cast<double>(one.time.end));
       }
       std::size_t unnamed = 0;
       for (std::size_t g = 0; g < own.size(); ++g) {
@@ -106,41 +124,65 @@ class Matcher {
   }
 
   [[nodiscard]] std::optional<Fit> fit_of(const Sequence& longest, const Sequence& other) const {
-    constexpr double alike = 0.95;
-    constexpr std::ptrdiff_t farthest = 64;
-    std::optional<Fit> best = fit_at(longest, other, 0);
-    const bool is_plain = longest.collectives.size() == other.collectives.size() && best->alike >= alike &&
-                          lie_together(longest, *best);
+    constexpr std::ptrdiff_t nearest = 64;
+    std::size_t work = 0;
+    std::optional<Fit> best = fit_at(longest, other, 0, work);
+    const bool is_plain =
+        best && longest.collectives.size() == other.collectives.size() && lie_together(longest, *best);
     if (is_plain) return best;
-    if (best->alike < alike) best.reset();
-    const auto lacking = static_cast<std::ptrdiff_t>(longest.collectives.size() - other.collectives.size());
-    for (std::ptrdiff_t shift = -farthest; shift <= lacking + farthest; ++shift) {
-      const std::optional<Fit> fit = fit_at(longest, other, shift);
+    const auto own = static_cast<std::ptrdiff_t>(other.collectives.size());
+    const std::ptrdiff_t lacking = static_cast<std::ptrdiff_t>(longest.collectives.size()) - own;
+    const std::ptrdiff_t farthest = std::max(nearest, own / 2);
+    const auto consider = [&](std::ptrdiff_t shift) {
+      const std::optional<Fit> fit = fit_at(longest, other, shift, work);
       // No other count than the plain one, unless it fits much better.
       const double than = best && best->shift == 0 ? best->distance / 2 : best ? best->distance : 0;
-      if (fit && fit->alike >= alike && (!best || fit->distance < than)) best = fit;
+      if (fit && (!best || fit->distance < than)) best = fit;
+    };
+    // From both ends inwards, where a trace began later or ended earlier; then outwards.
+    for (std::ptrdiff_t i = 0; 2 * i <= lacking && work < budget_; ++i) {
+      if (i != 0) consider(i);
+      if (lacking - i != i) consider(lacking - i);
+    }
+    for (std::ptrdiff_t i = 1; i <= farthest && work < budget_; ++i) {
+      consider(-i);
+      consider(lacking + i);
     }
     return best;
   }
 
-  /// nullopt where too little of them overlaps.
+  /// Of an AllToAll each rank may send another number of bytes.
+  [[nodiscard]] static bool are_alike(const RankCollective& a, const RankCollective& b) {
+    return a.kind == b.kind && (a.bytes == b.bytes || a.kind == trace::CollectiveKind::all_to_all);
+  }
+
+  /// nullopt where too little of them overlaps, or more than one in twenty is of another kind or size. Of
+  /// many pairs a thousand are looked at, at distances that repeat no pattern. Adds its steps to `work`.
   [[nodiscard]] std::optional<Fit> fit_at(const Sequence& longest, const Sequence& other,
-                                          std::ptrdiff_t shift) const {
+                                          std::ptrdiff_t shift, std::size_t& work) const {
+    constexpr std::size_t most = 1000, of_twenty = 20, steps_of_fit = 10;
+    const auto own_size = static_cast<std::ptrdiff_t>(other.collectives.size());
+    const std::ptrdiff_t begin = std::max<std::ptrdiff_t>(0, -shift);
+    const std::ptrdiff_t end =
+        std::min(own_size, static_cast<std::ptrdiff_t>(longest.collectives.size()) - shift);
+    ++work;
+    if (end <= begin || (shift != 0 && 2 * (end - begin) < own_size)) return std::nullopt;
+    const auto overlap = static_cast<std::size_t>(end - begin);
+    const std::size_t pairs = std::min(overlap, most), gap = overlap / pairs;
     std::vector<double> own, theirs;
-    std::size_t same = 0;
-    for (std::size_t i = 0; i < other.collectives.size(); ++i) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) + shift;
-      if (at < 0 || at >= static_cast<std::ptrdiff_t>(longest.collectives.size())) continue;
-      const auto place = static_cast<std::size_t>(at);
-      const RankCollective &a = collective(longest, place), &b = collective(other, i);
-      same += a.kind == b.kind && a.bytes == b.bytes ? 1 : 0;
-      own.push_back(other.ends[i]);
-      theirs.push_back(longest.ends[place]);
+    std::size_t differ = 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const std::size_t place = static_cast<std::size_t>(begin) + i * overlap / pairs + i * i % gap;
+      const auto at = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(place) + shift);
+      ++work;
+      if (!are_alike(collective(longest, at), collective(other, place)) && of_twenty * ++differ > pairs)
+        return std::nullopt;
+      own.push_back(other.ends[place]);
+      theirs.push_back(longest.ends[at]);
     }
-    if (own.empty() || (shift != 0 && 2 * own.size() < other.collectives.size())) return std::nullopt;
+    work += steps_of_fit * pairs;
     const ClockLine line = fit_clocks(own, theirs);
-    return Fit{shift, static_cast<double>(same) / static_cast<double>(own.size()),
-               distance_from(line, own, theirs), line.drift};
+    return Fit{shift, distance_from(line, own, theirs), line.drift};
   }
 
   void add_meetings(Gathering& gathering) {
@@ -149,9 +191,16 @@ class Matcher {
       const Sequence& sequence = gathering.sequences[s];
       for (std::size_t i = 0; i < sequence.collectives.size(); ++i) {
         const RankCollective& one = collective(sequence, i);
+        if (is_loose(one, gathering.sequences.size())) {
+          ++meetings_.unmatched_messages;
+          continue;
+        }
         Meeting& meeting = meetings[static_cast<std::ptrdiff_t>(i) + gathering.shifts[s]];
         meeting.kind = one.kind;
-        meeting.bytes = std::max(meeting.bytes, one.bytes);
+        // An AllToAll with other bytes on each rank has no size that can be compared.
+        const bool differs = !meeting.parts.empty() && one.kind == trace::CollectiveKind::all_to_all &&
+                             one.bytes != meeting.bytes;
+        meeting.bytes = differs ? 0 : std::max(meeting.bytes, one.bytes);
         meeting.parts.push_back({sequence.rank, sequence.collectives[i]});
       }
     }
@@ -172,7 +221,11 @@ class Matcher {
     }
   }
 
+  /// So many steps of searching for all sequences together, but enough for each to look around.
+  static constexpr std::size_t budget_of_all = 100'000'000, least_budget = 1'500'000;
+
   std::span<const RankSummary> ranks_;
+  std::size_t budget_ = 0;  ///< for each sequence
   std::vector<Gathering> gatherings_;
   Meetings meetings_;
 };

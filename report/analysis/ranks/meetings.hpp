@@ -36,6 +36,8 @@ struct Meetings {
   std::vector<RankGroup> groups{};
   std::vector<Meeting> all{};
   std::size_t single = 0;  ///< collectives of which no other rank's part was found
+  /// Parts of Send/Recv in groups of more than two ranks: which ones are one message is not known.
+  std::size_t unmatched_messages = 0;
 };
 
 /// The n-th collective of a group is the n-th one on each of its ranks. Where a trace began later or lost

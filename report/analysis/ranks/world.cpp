@@ -49,6 +49,7 @@ class StepMatcher {
     for (std::size_t r = 0; r < later.size(); ++r) {
       if (r != reference_of(r) && !votes_[r].empty())
         later[r] = std::ranges::max_element(votes_[r], {}, [](const auto& one) { return one.second; })->first;
+      if (world_.is_left_out[r]) continue;
       first = std::max(first, later[r]);
       end = std::min(end, later[r] + static_cast<std::ptrdiff_t>(world_.ranks[r].steps.size()));
     }
@@ -85,6 +86,14 @@ class StepMatcher {
   std::vector<std::map<std::ptrdiff_t, std::size_t>> votes_;  ///< by rank: for so many steps
 };
 
+/// One trace that was cut off must not shorten all others to its few steps.
+void leave_out_odd_traces(World& world) {
+  std::vector<double> steps;
+  for (const RankSummary& rank : world.ranks) steps.push_back(static_cast<double>(rank.steps.size()));
+  const double usual = median_or_0(steps);
+  for (const double own : steps) world.is_left_out.push_back(2 * own < usual);
+}
+
 void fill_cells(World& world) {
   world.cells.resize(world.ranks.size() * world.steps);
   for (std::size_t r = 0; r < world.ranks.size(); ++r) {
@@ -101,25 +110,13 @@ void fill_cells(World& world) {
   }
 }
 
-/// Which of the world's steps a moment of a rank lies in.
-std::optional<std::size_t> world_step_at(const World& world, std::size_t rank, std::int64_t time) {
-  const auto own = step_at(world.ranks[rank], time);
-  if (!own) return std::nullopt;
-  const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(*own) - world.first[rank];
-  if (step < 0 || step >= static_cast<std::ptrdiff_t>(world.steps)) return std::nullopt;
-  return static_cast<std::size_t>(step);
-}
-
 void add_waiting(World& world) {
   for (const Meeting& meeting : world.meetings.all) {
     const Arrival arrival = last_arrival(world, meeting);
     for (const MeetingPart& part : meeting.parts) {
       const RankCollective& one = world.ranks[part.rank].collectives[part.collective];
-      const std::int64_t until = std::min(world.clocks.own(part.rank, arrival.last), one.time.end);
-      const auto step = world_step_at(world, part.rank, one.time.end);
-      if (step && until > one.time.start)
-        world.cells[part.rank * world.steps + *step].waiting +=
-            length_within(one.exposed, {one.time.start, until});
+      if (const auto step = world_step_at(world, part.rank, one.time.end))
+        world.cells[part.rank * world.steps + *step].waiting += exposed_wait(world, part, arrival);
     }
   }
   for (RankCell& cell : world.cells) cell.waiting = std::min(cell.waiting, cell.exposed);
@@ -154,15 +151,18 @@ void find_usual(World& world) {
   for (std::size_t r = 0; r < world.ranks.size(); ++r) world.usual.push_back(usual_of(world, r));
   for (const auto& member : cell_members) {
     std::vector<double> values;
-    for (const UsualRank& usual : world.usual) values.push_back(static_cast<double>(usual.cell.*member));
+    for (std::size_t r = 0; r < world.ranks.size(); ++r) {
+      if (!world.is_left_out[r]) values.push_back(static_cast<double>(world.usual[r].cell.*member));
+    }
     world.all.*member = std::llround(median_or_0(values));
   }
   std::vector<double> lengths, of_step;
   double longest = 0;
   for (std::size_t s = 0; s < world.steps; ++s) {
     of_step.clear();
-    for (std::size_t r = 0; r < world.ranks.size(); ++r)
-      of_step.push_back(static_cast<double>(world.cell(r, s).length));
+    for (std::size_t r = 0; r < world.ranks.size(); ++r) {
+      if (world.cell(r, s).length > 0) of_step.push_back(static_cast<double>(world.cell(r, s).length));
+    }
     lengths.push_back(median_or_0(of_step));
     if (lengths.back() > longest) {
       longest = lengths.back();
@@ -185,22 +185,21 @@ double usual_waiting(const World& world, const Meeting& meeting) {
   std::vector<double> waits;
   const Arrival arrival = last_arrival(world, meeting);
   for (const MeetingPart& part : meeting.parts)
-    waits.push_back(
-        arrival.last -
-        world.clocks.common(part.rank, world.ranks[part.rank].collectives[part.collective].time.start));
+    waits.push_back(static_cast<double>(waiting_in(world, part, arrival).length()));
   return median(waits);
 }
 
-void mark_small(std::vector<LinkRate>& rates) {
+void mark_sizes(std::vector<LinkRate>& rates) {
   constexpr double hardly = 1.5, clearly = 4;
   for (LinkRate& rate : rates) {
     double shortest = rate.transfer, longest = rate.transfer;
     for (const LinkRate& other : rates) {
-      if (other.kind != rate.kind || other.ranks != rate.ranks) continue;
+      if (other.kind != rate.kind || other.group != rate.group) continue;
       shortest = std::min(shortest, other.transfer);
       longest = std::max(longest, other.transfer);
     }
     rate.is_small = rate.transfer <= hardly * shortest && longest >= clearly * shortest;
+    rate.is_large = rate.bytes > 0 && rate.transfer >= clearly * shortest;
   }
 }
 
@@ -208,17 +207,18 @@ void find_rates(World& world) {
   struct Times {
     std::vector<double> transfers{}, waits{};
   };
-  std::map<std::tuple<trace::CollectiveKind, std::uint32_t, std::uint64_t>, Times> times;
+  std::map<std::tuple<trace::CollectiveKind, std::uint32_t, std::uint64_t>, Times> times;  // of a group
   for (const Meeting& meeting : world.meetings.all) {
-    const RankGroup& group = world.meetings.groups[meeting.group];
-    Times& of_kind = times[{meeting.kind, group.size, meeting.bytes}];
+    Times& of_kind = times[{meeting.kind, meeting.group, meeting.bytes}];
     of_kind.transfers.push_back(transfer_time(world, meeting));
     of_kind.waits.push_back(usual_waiting(world, meeting));
   }
   constexpr double ns_in_s = 1e9;
   for (auto& [key, of_kind] : times) {
-    const auto& [kind, ranks, bytes] = key;
+    const auto& [kind, group, bytes] = key;
+    const std::uint32_t ranks = world.meetings.groups[group].size;
     LinkRate rate{.kind = kind,
+                  .group = group,
                   .ranks = ranks,
                   .bytes = bytes,
                   .count = of_kind.transfers.size(),
@@ -231,7 +231,7 @@ void find_rates(World& world) {
     }
     world.rates.push_back(rate);
   }
-  mark_small(world.rates);
+  mark_sizes(world.rates);
   std::ranges::stable_sort(world.rates, std::ranges::greater{}, [](const LinkRate& rate) {
     return static_cast<double>(rate.count) * rate.transfer;
   });
@@ -240,6 +240,7 @@ void find_rates(World& world) {
 }  // namespace
 
 const RankStep* World::step_of(std::size_t rank, std::size_t step_number) const {
+  if (is_left_out[rank]) return nullptr;
   const std::ptrdiff_t own = first[rank] + static_cast<std::ptrdiff_t>(step_number);
   if (own < 0 || own >= static_cast<std::ptrdiff_t>(ranks[rank].steps.size())) return nullptr;
   return &ranks[rank].steps[static_cast<std::size_t>(own)];
@@ -270,10 +271,34 @@ Arrival last_arrival(const World& world, const Meeting& meeting) {
   return arrival;
 }
 
+trace::Interval waiting_in(const World& world, const MeetingPart& part, const Arrival& arrival) {
+  const Time& time = world.ranks[part.rank].collectives[part.collective].time;
+  const double resolution = world.clocks.resolution();
+  const Time none{time.start, time.start};
+  if (arrival.last > world.clocks.common(part.rank, time.end) + resolution) return none;
+  const Time waiting{time.start, std::min(world.clocks.own(part.rank, arrival.last), time.end)};
+  return static_cast<double>(waiting.length()) > resolution ? waiting : none;
+}
+
+std::int64_t exposed_wait(const World& world, const MeetingPart& part, const Arrival& arrival) {
+  return length_within(world.ranks[part.rank].collectives[part.collective].exposed,
+                       waiting_in(world, part, arrival));
+}
+
+std::optional<std::size_t> world_step_at(const World& world, std::size_t rank, std::int64_t time) {
+  if (world.is_left_out[rank]) return std::nullopt;
+  const auto own = step_at(world.ranks[rank], time);
+  if (!own) return std::nullopt;
+  const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(*own) - world.first[rank];
+  if (step < 0 || step >= static_cast<std::ptrdiff_t>(world.steps)) return std::nullopt;
+  return static_cast<std::size_t>(step);
+}
+
 World world_of(std::span<const RankSummary> ranks) {
   Meetings meetings = meetings_of(ranks);
   const RankClocks clocks(ranks, meetings);
   World world{.ranks = ranks, .meetings = std::move(meetings), .clocks = clocks};
+  leave_out_odd_traces(world);
   StepMatcher(world).match();
   fill_cells(world);
   add_waiting(world);

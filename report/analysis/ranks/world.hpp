@@ -64,9 +64,10 @@ struct LateRank {
   LateCause cause{};
 };
 
-/// Collectives of one kind, size and number of ranks.
+/// Collectives of one communicator, kind and size.
 struct LinkRate {
   trace::CollectiveKind kind = trace::CollectiveKind::other;
+  std::uint32_t group = 0;  ///< index into Meetings::groups
   std::uint32_t ranks = 0;
   std::uint64_t bytes = 0;  ///< 0: not known
   std::size_t count = 0;
@@ -75,6 +76,7 @@ struct LinkRate {
   std::optional<double> rate{};  ///< B/s on the bus, in the median
   std::optional<double> best{};
   bool is_small = false;  ///< it takes hardly longer than the shortest of its kind: latency, and no bandwidth
+  bool is_large = false;  ///< its bytes are known, and it takes far longer than the shortest: bandwidth
 };
 
 /// What the steps' critical path consists of. A step is no shorter than the chain of what had to happen one
@@ -91,21 +93,23 @@ struct World {
   RankClocks clocks;
   std::size_t steps = 0;
   std::vector<std::ptrdiff_t> first{};  ///< by rank: which of its own steps is the first of all
-  std::vector<RankCell> cells{};        ///< rank by rank, `steps` of each
-  std::vector<UsualRank> usual{};       ///< by rank
-  double step = 0;                      ///< ns, the median over steps of the ranks' median
-  RankCell all{};                       ///< the usual rank's usual step: medians over ranks
-  std::vector<LateRank> late{};         ///< what costs most first
-  std::size_t waited = 0;               ///< collectives in which others waited for the last one
-  double waiting_cost = 0;              ///< ns a step, for the last ranks of all of them
-  std::vector<LinkRate> rates{};        ///< what takes most time first
+  /// By rank: its trace has fewer than half the steps of the median one, so that its steps say nothing.
+  std::vector<bool> is_left_out{};
+  std::vector<RankCell> cells{};   ///< rank by rank, `steps` of each
+  std::vector<UsualRank> usual{};  ///< by rank
+  double step = 0;                 ///< ns, the median over steps of the ranks' median
+  RankCell all{};                  ///< the usual rank's usual step: medians over ranks
+  std::vector<LateRank> late{};    ///< what costs most first
+  std::size_t waited = 0;          ///< collectives in which others waited for the last one
+  double waiting_cost = 0;         ///< ns a step, for the last ranks of all of them
+  std::vector<LinkRate> rates{};   ///< what takes most time first
   CriticalPath path{};
   std::optional<std::size_t> slowest{};  ///< the step that took longest
 
   [[nodiscard]] const RankCell& cell(std::size_t rank, std::size_t step_number) const {
     return cells[rank * steps + step_number];
   }
-  /// The rank's own step, or nullptr.
+  /// The rank's own step, or nullptr; also of a rank that is left out.
   [[nodiscard]] const RankStep* step_of(std::size_t rank, std::size_t step_number) const;
   /// "3", or the name of its file where the number is not known.
   [[nodiscard]] std::string label(std::size_t rank) const;
@@ -122,5 +126,16 @@ struct Arrival {
   std::size_t part = 0;
 };
 [[nodiscard]] Arrival last_arrival(const World& world, const Meeting& meeting);
+
+/// When a rank waits for the last one, by its own clock. Empty where it was done before the last one began,
+/// as the root of a Broadcast may be, and where the wait is within the resolution of the clocks.
+[[nodiscard]] trace::Interval waiting_in(const World& world, const MeetingPart& part, const Arrival& arrival);
+
+/// ns of that in which it has nothing else to do.
+[[nodiscard]] std::int64_t exposed_wait(const World& world, const MeetingPart& part, const Arrival& arrival);
+
+/// Which of the world's steps a moment of a rank lies in, by the rank's own clock.
+[[nodiscard]] std::optional<std::size_t> world_step_at(const World& world, std::size_t rank,
+                                                       std::int64_t time);
 
 }  // namespace mprof
