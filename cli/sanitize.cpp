@@ -142,7 +142,7 @@ int sanitize_own_program(const Arguments& arguments) {
   if (!outcome.results.empty()) fmt::print("{}\n", summary(outcome.results));
   if (code == ExitCode::interrupted) fmt::print("Interrupted.\n");
   if (code == ExitCode::environment)
-    fmt::print("The program could not be run under it: {}.\n", outcome.results.front().reason);
+    fmt::print("Nothing was found out: {}.\n", outcome.results.front().reason);
   answer.print("mprof.sanitize/1",
                {{"file", ""}, {"completed", outcome.completed}, {"results", json_of(outcome.results)}});
   return static_cast<int>(code);

@@ -35,6 +35,8 @@ class Allowance {
     held_ = bytes;
     return fits();
   }
+  /// Besides what is held. False when it is more than what is left.
+  [[nodiscard]] bool hold_more(std::uintmax_t bytes) { return hold(held_ + bytes); }
   /// Nothing is held any more.
   void release() { held_ = 0; }
 
@@ -188,8 +190,11 @@ inline void read(const Value& json, const Place& where, std::string& value) {
   value = json.text();
   where.take(value.size());
 }
+/// That a name which nothing else has needs on the heap, beside its text.
+inline constexpr std::size_t bytes_of_name = 96;
 inline void read(const Value& json, const Place& where, Name& value) {
   if (!json.is_text()) fail(where, "text", json);
+  where.take(json.size() + bytes_of_name);
   value = json.text();
 }
 inline void read(const Value& json, const Place& where, bool& value) {
@@ -219,14 +224,18 @@ inline void read(const Value& json, const Place& where, Fact& value) {
   const bool is_one = json.is_object() && json.size() == 1;
   const std::optional<Value> reason = is_one ? json.find("absent") : std::nullopt;
   if (!reason || !reason->is_text()) fail(where, "text, a number or {\"absent\": reason}", json);
+  where.take(reason->size());
   value = Absent{std::string(reason->text())};
 }
 inline void read(const Value& json, const Place& where, Problem& problem) {
   if (!json.is_object()) fail(where, "an object of whole numbers by axis", json);
   problem.coordinates.clear();
   where.take(json.size() * sizeof(Coordinate));
-  for (const auto& [axis, value] : json.members())
+  problem.coordinates.reserve(json.size());
+  for (const auto& [axis, value] : json.members()) {
+    where.take(axis.size());
     read(value, where.member(axis), problem.coordinates.emplace_back(Coordinate{std::string(axis), 0}).value);
+  }
 }
 template <class T>
 void read(const Value& json, const Place& where, std::vector<T>& values) {
@@ -244,7 +253,8 @@ void read(const Value& json, const Place& where, std::map<std::string, T>& value
   if (!json.is_object()) fail(where, "an object", json);
   values.clear();
   for (const auto& [name, element] : json.members()) {
-    where.take(sizeof(std::pair<const std::string, T>) + name.size());
+    constexpr std::size_t bytes_of_node = 48;  // beside the pair
+    where.take(sizeof(std::pair<const std::string, T>) + bytes_of_node + name.size());
     read(element, where.member(name), values[std::string(name)]);
   }
 }
@@ -330,6 +340,8 @@ void require_plain(std::string_view text, const std::string& name);
 /// JSON, or when require_plain() refuses it.
 [[nodiscard]] Json parse(std::string_view text, const std::string& name, Allowance& allowance);
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
+/// The same of a text whose bytes were granted before, and that outlives the tree: both are held.
+[[nodiscard]] Json parse_granted(std::string_view text, const std::string& name, Allowance& allowance);
 
 /// No document that mprof reads is larger: what is made of one takes several times its bytes.
 inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 28;

@@ -173,12 +173,25 @@ class Document::Parser {
         static_cast<std::size_t>(static_cast<double>(nodes.size()) * std::min(times, most_times) * spare);
     const std::size_t wanted = std::max({nodes.size() + nodes.size() / 2, expected, first});
     const std::size_t size = std::min(wanted, nodes.size() + text_.size() - at_ + 1);  // a value has a byte
-    hold((nodes.size() + size) * sizeof(Node));
+    hold(size * sizeof(Node));
     nodes.reserve(size);
   }
 
-  void hold(std::size_t bytes_of_nodes) {
-    if (!allowance_.hold(text_.size() + document_.decoded_.size() + bytes_of_nodes)) refuse_size(name_);
+  /// What there is, and so many bytes that are needed next.
+  void hold(std::size_t more) {
+    const std::size_t names = names_.capacity() * sizeof(std::string_view);
+    if (!allowance_.hold(text_.size() + document_.bytes() + names + more)) refuse_size(name_);
+  }
+
+  /// For so many bytes of decoded text, and a character.
+  void make_room(std::size_t bytes) {
+    constexpr std::size_t longest_character = 4;
+    std::string& decoded = document_.decoded_;
+    const std::size_t needed = decoded.size() + bytes + longest_character;
+    if (needed <= decoded.capacity()) return;
+    const std::size_t size = std::max(needed, 2 * decoded.capacity());
+    hold(size);
+    decoded.reserve(size);
   }
 
   void value(std::size_t depth) {
@@ -264,6 +277,11 @@ class Document::Parser {
   /// By length first, which mostly tells.
   void refuse_twins(const Value& object) {
     names_.clear();
+    if (object.size() > names_.capacity()) {
+      names_ = std::vector<std::string_view>();
+      hold(object.size() * sizeof(std::string_view));
+      names_.reserve(object.size());
+    }
     for (const Member& member : object.members()) names_.push_back(member.name);
     std::ranges::sort(names_, [](std::string_view a, std::string_view b) {
       return a.size() != b.size() ? a.size() < b.size() : a < b;
@@ -300,6 +318,7 @@ class Document::Parser {
         others();
         continue;
       }
+      make_room(at_ - begin);
       decoded.append(text_.substr(begin, at_ - begin));
       if (here() == '"') break;
       ++at_;
@@ -307,7 +326,6 @@ class Document::Parser {
       begin = at_;
     }
     ++at_;
-    hold(document_.nodes_.capacity() * sizeof(Node));
     add({start, static_cast<std::uint32_t>(decoded.size() - start), Kind::decoded_text});
   }
 
@@ -395,15 +413,58 @@ class Document::Parser {
   std::vector<std::string_view> names_;  ///< of an object, kept for the next one
 };
 
+namespace {
+
+/// How many values a document of a tree has, and how many bytes of text.
+struct TreeSize {
+  std::size_t values = 0, text_bytes = 0;
+};
+
+void add_size(const nlohmann::ordered_json& tree, TreeSize& size) {
+  ++size.values;
+  if (tree.is_string()) size.text_bytes += tree.get_ref<const std::string&>().size();
+  if (tree.is_array()) {
+    for (const auto& element : tree) add_size(element, size);
+  }
+  if (!tree.is_object()) return;
+  for (const auto& [key, element] : tree.items()) {
+    ++size.values;
+    size.text_bytes += key.size();
+    add_size(element, size);
+  }
+}
+
+TreeSize size_of_tree(const nlohmann::ordered_json& tree) {
+  TreeSize size;
+  add_size(tree, size);
+  return size;
+}
+
+}  // namespace
+
 Document::Document(std::string_view text, const std::string& name, Allowance& allowance) : text_(text) {
   allowance.grant(text.size());
   Parser(*this, name, allowance).read();
   // What was read without growing is held as well.
-  if (!allowance.hold(text.size() + decoded_.size() + nodes_.capacity() * sizeof(Node))) refuse_size(name);
+  if (!allowance.hold(text.size() + bytes())) refuse_size(name);
 }
 
 Document::Document(const nlohmann::ordered_json& tree) {
+  const auto [values, text_bytes] = size_of_tree(tree);
+  reserve(values, text_bytes);
   add(tree);
+}
+
+Document Document::of_tree(const nlohmann::ordered_json& tree, const std::string& name,
+                           Allowance& allowance) {
+  const auto [values, text_bytes] = size_of_tree(tree);
+  if (!allowance.hold_more(values * sizeof(Node) + text_bytes)) refuse_size(name);
+  return Document(tree);
+}
+
+void Document::reserve(std::size_t values, std::size_t text_bytes) {
+  nodes_.reserve(values);
+  decoded_.reserve(text_bytes);
 }
 
 void Document::add_text(std::string_view text) {

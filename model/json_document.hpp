@@ -127,6 +127,9 @@ class Document {
   Document(std::string_view text, const std::string& name, Allowance& allowance);
   /// Of a tree.
   explicit Document(const nlohmann::ordered_json& tree);
+  /// The same, held besides what is held. Throws Error(usage) when that is more memory than it may take.
+  [[nodiscard]] static Document of_tree(const nlohmann::ordered_json& tree, const std::string& name,
+                                        Allowance& allowance);
   /// Not while there are values of it.
   Document(Document&&) = default;
   Document& operator=(Document&&) = default;
@@ -135,11 +138,14 @@ class Document {
   ~Document() = default;
 
   [[nodiscard]] Value root() const { return {*this, 0}; }
+  /// Of memory that its values take; the text of JSON does not count.
+  [[nodiscard]] std::size_t bytes() const { return nodes_.capacity() * sizeof(Node) + decoded_.capacity(); }
 
  private:
   friend class Value;
   class Parser;
   void add(const nlohmann::ordered_json& tree);
+  void reserve(std::size_t values, std::size_t text_bytes);
   void add_text(std::string_view text);
 
   std::string_view text_{};

@@ -133,9 +133,12 @@ void read_table(const Value& table, const Place& where, std::vector<Measurement>
   const Place here = where.member("columns");
   if (!columns.is_object()) fail(here, "an object", columns);
   std::vector<std::pair<Name, Value>> by_metric;  // each with the cell that is read next
+  where.take(columns.size() * (sizeof(std::pair<Name, Value>) + bytes_of_name));
+  by_metric.reserve(columns.size());
   std::size_t cells = 0;
   for (const auto& [metric, column] : columns.members()) {
     require_cells(column, here.member(metric), names.size());
+    where.take(metric.size());
     by_metric.emplace_back(metric, column.inner());
     for (const Value& cell : column.elements()) cells += cell.is_null() ? 0 : 1;
   }
@@ -177,13 +180,14 @@ Json to_json(const std::vector<Measurement>& measurements) {
 void read(const Value& json, const Place& where, std::vector<Measurement>& measurements) {
   if (!json.is_array()) fail(where, "an array", json);
   measurements.clear();
+  where.take(json.size() * sizeof(Measurement));
+  measurements.reserve(json.size());
   std::size_t i = 0;
   for (const Value& element : json.elements()) {
     const Place here = where.element(i++);
     if (element.is_object() && element.find("columns")) {
       read_table(element, here, measurements);
     } else {
-      here.take(sizeof(Measurement));
       read(element, here, measurements.emplace_back());
     }
   }

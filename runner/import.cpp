@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <tuple>
 #include <utility>
 
@@ -51,11 +52,34 @@ struct TraceFile {
   TraceTool tool = TraceTool::nsys;
 };
 
+/// The checksum of a file, made while it is read. Nobody waits for one that is not asked for: a refused file
+/// may be large.
+class Checksum {
+ public:
+  // On this thread, and later, where the system has no other one. Nothing waits for a pipe.
+  explicit Checksum(const fs::path& file)
+      : sum_(std::async(std::launch::async | std::launch::deferred, [file, stop = stop_.get_token()] {
+          require_readable(file, std::numeric_limits<std::int64_t>::max());
+          return sha256_of_file(file, stop);
+        })) {}
+  Checksum(Checksum&&) noexcept = default;
+  Checksum& operator=(Checksum&&) = delete;
+  Checksum(const Checksum&) = delete;
+  Checksum& operator=(const Checksum&) = delete;
+  ~Checksum() { stop_.request_stop(); }  // before the destructor of the future waits
+
+  [[nodiscard]] std::string get() { return sum_.get(); }
+
+ private:
+  std::stop_source stop_{};
+  std::future<std::string> sum_;
+};
+
 /// A program, and what the files say of it.
 struct ImportedProgram {
   std::string name{};
   std::vector<TraceFile> trace_files{};
-  std::vector<std::future<std::string>> checksums{};  ///< of these, made while they are read
+  std::vector<Checksum> checksums{};  ///< of these, made while they are read
   std::vector<fs::path> counter_files{};
   std::optional<trace::Trace> trace{};
   std::vector<NcuReport> counters{};
@@ -203,11 +227,7 @@ void require_ranges(const trace::Trace& trace, const std::string& glob, const fs
 
 void read_traces(ImportedProgram& program, const std::string& ops) {
   for (const auto& [file, tool] : program.trace_files) {
-    // On this thread, and later, where the system has no other one. Nothing waits for a pipe.
-    program.checksums.push_back(std::async(std::launch::async | std::launch::deferred, [path = file] {
-      require_readable(path, std::numeric_limits<std::int64_t>::max());
-      return sha256_of_file(path);
-    }));
+    program.checksums.emplace_back(file);
     program.trace = tool == TraceTool::torch ? read_torch_trace(file) : read_export(file);
     require_ranges(*program.trace, ops, file);
     program.ops = trace::make_program_case(*program.trace, {.case_id = program.id(), .ops = ops});
@@ -623,13 +643,20 @@ void tell_processes_apart(std::vector<ImportedProgram>& programs) {
     visit_processes(trace, [&](std::int64_t id) {
       if (id != 0) own.insert(trace::nsys::process_of(id));
     });
-    std::int64_t machines = 0;
-    const auto is_known = [&](std::int64_t id) { return known.contains(id + (machines << machine_shift)); };
-    while (std::ranges::any_of(own, is_known)) ++machines;
-    for (const std::int64_t id : own) known.insert(id + (machines << machine_shift));
+    for (const trace::KernelRow& row : trace.kernels.rows()) {
+      if (const std::int64_t id = trace.kernels.shared(row).process; id != 0)
+        own.insert(trace::nsys::process_of(id));
+    }
+    std::uint64_t machines = 0;
+    // A stranger's ids may be so large that the sum does not fit: it wraps around.
+    const auto moved = [&](std::int64_t id) {
+      return static_cast<std::int64_t>(static_cast<std::uint64_t>(id) + (machines << machine_shift));
+    };
+    while (std::ranges::any_of(own, [&](std::int64_t id) { return known.contains(moved(id)); })) ++machines;
+    for (const std::int64_t id : own) known.insert(moved(id));
     if (machines == 0) continue;
     const auto move = [&](std::int64_t& id) {
-      if (id != 0) id += machines << machine_shift;
+      if (id != 0) id = moved(id);
     };
     visit_processes(trace, move);
     trace.kernels.change_all([&](trace::Kernel& kernel) { move(kernel.process); });

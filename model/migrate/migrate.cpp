@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "model/json_archive.hpp"
+#include "model/json_faults.hpp"
 #include "model/run.hpp"
 #include "model/sanitizer.hpp"
 #include "model/version.hpp"
@@ -29,13 +30,15 @@ json::Document newest(std::string_view text, const std::string& name, const std:
   json::Document document(text, name, allowance);
   const int written = require_version(document.root(), name, kind, {1, last});
   if (written == last) return document;
-  Json tree = json::parse(text, name);
+  document = json::Document(Json());  // before the tree of the same values takes memory
+  Json tree = json::parse_granted(text, name, allowance);
   for (int from = written; from < last; ++from) {
     tree = steps.at(static_cast<std::size_t>(from) - 1)(std::move(tree));
     tree["schema_version"] = static_cast<unsigned>(from) + 1;  // as a parser would have it
   }
-  document = json::Document(tree);
+  document = json::Document::of_tree(tree, name, allowance);
   json::empty(tree);
+  if (!allowance.hold(text.size() + document.bytes())) json::refuse_size(name);
   return document;
 }
 

@@ -164,11 +164,11 @@ std::vector<ImportAnswer> import_answers(const FamilyResult& family, const Evide
   std::size_t shown = 0;
   for (const VariantResult& variant : family.variants) {
     const auto traced = largest_traced(variant, cases);
-    if (!traced || shown++ == most_cases) continue;
+    if (!traced || shown++ >= most_cases) continue;
     const ProfileScope scope{traced->index};
     const auto say = [&](std::string_view about, const std::string& text) {
-      answers.push_back(
-          {format::short_id(traced->result->configuration), std::string(about), format::one_line(text)});
+      answers.push_back({variant.info.id, format::short_id(traced->result->configuration), std::string(about),
+                         format::one_line(text)});
     };
     if (!beside_program) say("kernels", kernels_answer(*evidence.profile, scope));
     say("copies", copies_answer(*evidence.profile, scope));

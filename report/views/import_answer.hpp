@@ -11,6 +11,7 @@ namespace mprof {
 
 /// What is said of an imported profile, and about what: "copies".
 struct ImportAnswer {
+  std::string variant;  ///< its id
   std::string profile;
   std::string about;
   std::string text;

@@ -50,8 +50,8 @@ json held_view(const ProgramPicture& picture, const std::vector<std::string>& na
                const PageContext& page) {
   Table table(
       page.anchor("program kernels held"),
-      "What holds them back, of each one's longest launch that was counted. Tensor: how much of what "
-      "they can do the tensor cores did. Of its roof: of the rate that measured peaks allow its FLOPs "
+      "What holds them back, of each one's longest launch that was counted. Tensor: in how "
+      "many cycles the tensor pipe was active. Of its roof: of the rate that measured peaks allow its FLOPs "
       "and DRAM bytes. Waves: how often its blocks fill the GPU. Warps wait for: cycles per issued "
       "instruction.");
   table.text("Kernel").numbers("Tensor", Unit::percent).numbers("Of its roof").numbers("Registers");

@@ -336,7 +336,7 @@ json term_views(const std::vector<Term>& terms) {
 /// To what is said of the program whose profile it is.
 void add_to_screen(json& screens, const ImportAnswer& one) {
   for (json& screen : screens) {
-    if (one.profile.substr(std::min(one.profile.find('/') + 1, one.profile.size())) == screen["name"])
+    if (screen["id"] == one.variant)
       screen["lines"].push_back(
           {{"lead", format::sentence_case(one.about)}, {"text", format::sentence_case(one.text)}});
   }

@@ -26,6 +26,7 @@ constexpr double program_second_of_ns = 1e-9;
 
 /// A program and what its trace says; nullopt: it has none, or did nothing on a GPU.
 struct ShownProgram {
+  std::string id;  ///< of its variant
   std::string name;
   std::optional<ProgramPicture> picture;
 };
@@ -56,7 +57,7 @@ Table programs_table(const std::vector<ShownProgram>& programs, const PageContex
   table.text("Program").numbers(all_have_steps ? "A step" : "A step, or all", Unit::second).numbers("Steps");
   table.numbers("The GPU is busy").numbers("Kernels a step").text("Bound by").numbers("Without that at most");
   table.numbers("GPU memory", Unit::byte);
-  for (const auto& [name, picture] : programs) {
+  for (const auto& [id, name, picture] : programs) {
     if (!picture) {
       table.row({Cell::words(name).noted("it did nothing on a GPU that was traced")});
       continue;
@@ -117,19 +118,20 @@ json programs_view(const FamilyResult& family, const PageContext& page) {
   if (family.id != own_family || family.variants.size() < 2) return false;
   std::vector<ShownProgram> programs;
   for (const VariantResult& variant : family.variants)
-    programs.push_back(
-        {program_name(variant), picture_of_variant(family, variant, page.materials->evidence)});
+    programs.push_back({variant.info.id, program_name(variant),
+                        picture_of_variant(family, variant, page.materials->evidence)});
   if (std::ranges::none_of(programs, [](const ShownProgram& one) { return one.picture.has_value(); }))
     return false;
   json screens = json::array();
   std::size_t left_out = 0;
-  for (const auto& [name, picture] : programs) {
+  for (const auto& [id, name, picture] : programs) {
     if (!picture) continue;
     if (screens.size() == most_screens) {
       ++left_out;
       continue;
     }
     screens.push_back(program_screen(*picture, page));
+    screens.back()["id"] = id;
     screens.back()["name"] = name;
     screens.back()["figure"] = headline_of(*picture);
     for (const auto& [member, text] : {std::pair{"level", "4"}, std::pair{"hashes", "####"}})

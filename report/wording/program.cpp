@@ -96,7 +96,7 @@ std::string idle_text(const std::array<std::int64_t, budget_parts>& parts, std::
   return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
 }
 
-/// " Warming up has more of: the cost of tracing (+40 ms)."
+/// " Warming up has more than steady steps of: the cost of tracing (+40 ms)."
 std::string warming_up_text(const ProgramPicture& picture) {
   constexpr std::size_t most = 2;
   const std::vector<std::pair<BudgetPart, double>> parts = picture.more_in_warming_up();
@@ -145,7 +145,7 @@ std::string by_gpu_text(const ProgramPicture& picture) {
   return text;
 }
 
-/// " 2 processes use GPU 0: process 7 has kernels on it for 60.0 % of the time and process 8 for 50.0 %."
+/// " 2 processes have kernels on GPU 0: process 7 for 60.0 % and process 8 for 50.0 % of the time. ..."
 std::string by_process_text(const TimeBudget& budget) {
   constexpr std::size_t most = 4;
   std::string text;
@@ -185,7 +185,7 @@ LedText budget_line(const ProgramPicture& picture) {
   return {picture.steps ? "Where a step goes" : "Where the time goes", text};
 }
 
-/// " The host needs 5.5 ms for its part of a step, so faster launches gain nothing."
+/// " The host does its part of a step in 5.5 ms at best, so it is not what holds the GPU up."
 std::string host_is_ahead(const ProgramPicture& picture) {
   constexpr double well_ahead = 0.8;
   if (!picture.steps) return {};
@@ -217,8 +217,8 @@ std::string in_range_text(const ProgramPicture& picture) {
                      format::one_line(picture.bounding_range));
 }
 
-/// " The GPU's memory holds an input up to 12.2 times as large, which gives each launch more work." Where
-/// launches are short, or the host is busy with other things.
+/// " A larger input a step, such as a larger batch, gives each launch more work, ..." Where the GPU's memory
+/// holds an input that is half as large again or larger.
 std::string larger_input_text(const ProgramPicture& picture) {
   constexpr double worth_it = 1.5;
   if (!picture.memory.use || !says_what_input_needs(*picture.memory.use)) return {};
@@ -230,12 +230,21 @@ std::string larger_input_text(const ProgramPicture& picture) {
          "has room for it.";
 }
 
-/// " Each of its 420 launches a step costs the host some of that: ..." Where there are many.
+/// ns in which the GPU that bounds the program is idle while the host is in calls of CUDA.
+std::int64_t calls_of_bounding_gpu(const TimeBudget& budget) {
+  if (budget.gpus.empty()) return budget.of(BudgetPart::idle_calls);
+  const auto busiest = std::ranges::minmax_element(budget.gpus, {}, &GpuShare::kernels).max;
+  return busiest->idle.at(static_cast<std::size_t>(BudgetPart::idle_calls));
+}
+
+/// " Each of 420 launches a step costs some of it: ..." Where there are many, whose calls take a notable part
+/// of what bounds the program. Kernels of CUDA graphs are launched together already.
 std::string many_launches_text(const ProgramPicture& picture) {
   constexpr double many = 50;
   if (!picture.steps) return {};
-  const double launches =
-      static_cast<double>(picture.launches) / static_cast<double>(picture.steps->steady_steps());
+  if (4 * calls_of_bounding_gpu(picture.budget) < picture.bounding) return {};
+  const double launches = static_cast<double>(picture.launches - picture.of_graphs) /
+                          static_cast<double>(picture.steps->steady_steps());
   if (launches < many) return {};
   return fmt::format(
       " Each of {} launches a step costs some of it: CUDA graphs, or fewer and larger kernels, spare that.",
@@ -244,8 +253,7 @@ std::string many_launches_text(const ProgramPicture& picture) {
 
 /// Where programs wait for what another thread or process has to give them.
 bool waits_for_others(std::string_view call) {
-  constexpr std::array<std::string_view, 7> waiting{"cond_", "sem_", "poll", "select",
-                                                    "futex", "join", "epoll"};
+  constexpr std::array<std::string_view, 6> waiting{"cond_", "sem_", "poll", "select", "futex", "join"};
   return std::ranges::any_of(waiting, [&](std::string_view one) { return call.find(one) != call.npos; });
 }
 
@@ -382,7 +390,7 @@ LedText bound_line(const ProgramPicture& picture) {
   return {lead, ""};
 }
 
-/// "2 of 19 steps took more than 1.25 times the median: step 9 96.1 ms and step 14 70.2 ms."
+/// "2 of 19 steps took more than 1.25 times the median. The slowest: step 9 96.1 ms and step 14 70.2 ms."
 LedText pace_line(const Steps& steps) {
   const std::vector<std::size_t> slow = steps.slow();
   if (slow.empty()) return {"Its pace", "Even: no steady step took more than 1.25 times the median."};
@@ -434,8 +442,8 @@ LedText next_line(const ProgramPicture& picture) {
   return {"The next gain", text};
 }
 
-/// "8.743 s traced: 2.932 s before its first CUDA call, 3.747 s until the first step, ...": parts that add
-/// up.
+/// "8.743 s traced: 2.932 s before its first CUDA call, 3.747 s from there to the first step ...": parts
+/// that add up.
 LedText beginning_line(const ProgramPicture& picture) {
   const trace::Interval& whole = picture.whole;
   const Value& untraced = picture.result->total_time;
@@ -445,19 +453,24 @@ LedText beginning_line(const ProgramPicture& picture) {
   const auto add = [](std::vector<std::string>& parts, std::int64_t time, std::string_view what) {
     if (time > 0) parts.push_back(fmt::format("{} {}", format::nanoseconds(time), what));
   };
-  add(before, picture.first_call - whole.start, "before its first CUDA call");
   if (picture.steps) {
     const Steps& steps = *picture.steps;
     const std::int64_t first = steps.all.front().host.start;
-    add(before, first - std::max(picture.first_call, whole.start),
-        before.empty() ? "before the first step" : "from there to the first step");
+    const bool calls_first = picture.first_call <= first;
+    add(before, std::min(picture.first_call, first) - whole.start,
+        calls_first ? "before its first CUDA call" : "before the first step");
+    if (calls_first)
+      add(before, first - std::max(picture.first_call, whole.start),
+          before.empty() ? "before the first step" : "from there to the first step");
     if (steps.steady > 0)
       add(before, picture.told.start - first, fmt::format("of warming up ({})", steps_text(steps.steady)));
     add(then, picture.told.length(),
         fmt::format("of {} steady {}", steps.steady_steps(), steps.steady_steps() == 1 ? "step" : "steps"));
     add(then, whole.end - picture.told.end, "after them");
   } else {
-    add(then, whole.end - picture.first_call, "from there to its end");
+    add(before, picture.first_call - whole.start, "before its first CUDA call");
+    add(then, whole.end - std::max(picture.first_call, whole.start),
+        before.empty() ? "from its first CUDA call to its end" : "from there to its end");
   }
   text += fmt::format("{} traced: {}.", format::nanoseconds(whole.length()),
                       format::list(before.empty() ? then : before));

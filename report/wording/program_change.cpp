@@ -39,19 +39,22 @@ std::string over_steps(const ProgramChange& change) {
                      interval_of(*change.before.interval), interval_of(*change.after.interval));
 }
 
-/// What became of a step, or of the whole where there are none, without a verdict.
-LedText traced_step_line(const ProgramChange& change) {
+/// What became of a step, or of the whole where there are none, without a verdict. `percentage`: empty
+/// where it is not said.
+LedText traced_step_line(const ProgramChange& change, const std::string& percentage) {
   if (!change.is_by_step())
     return {"From the first CUDA call to the end",
-            fmt::format("{} while traced. No steps were found on either side.",
-                        times_text(change.before.median, change.after.median))};
+            fmt::format("{} while traced{}. No steps were found on either side.",
+                        times_text(change.before.median, change.after.median),
+                        percentage.empty() ? "" : fmt::format(" ({})", percentage))};
   return {"A step",
-          fmt::format("{} ({}).", times_text(change.before.median, change.after.median), over_steps(change))};
+          fmt::format("{} ({}).{}", times_text(change.before.median, change.after.median), over_steps(change),
+                      percentage.empty() ? "" : fmt::format(" {}.", percentage))};
 }
 
 LedText step_line(const CaseComparison& c) {
   const ProgramChange& change = *c.program;
-  auto [lead, text] = traced_step_line(change);
+  auto [lead, text] = traced_step_line(change, "");
   if (!change.is_by_step()) return {lead, text};
   const auto time = std::ranges::find(c.times, "step_time", &TimeComparison::metric);
   if (time == c.times.end()) return {lead, text};
@@ -198,10 +201,10 @@ std::vector<LedText> program_change_lines(const CaseComparison& c) {
 }
 
 std::vector<LedText> traced_change_lines(const ProgramChange& change) {
-  LedText step = traced_step_line(change);
-  if (change.before.median > 0)
-    step.text += fmt::format(" {}. Each was traced once, so this is no verdict.",
-                             format::signed_percent(change.after.median / change.before.median - 1));
+  const bool is_known = change.before.median > 0;
+  LedText step = traced_step_line(
+      change, is_known ? format::signed_percent(change.after.median / change.before.median - 1) : "");
+  if (is_known) step.text += " Each was traced once, so this is no verdict.";
   std::vector<LedText> lines{std::move(step)};
   add_parts(lines, change);
   return lines;

@@ -111,7 +111,7 @@ test("a program of the user's runs under it as it is, and what it finds is told"
   assert.match(fine.out, /^2 results: 2 clean\./);
   const failed = mprof(["sanitize", "--", "sh", "-c", "exit 4"], clean);
   assert.equal(failed.code, 5);
-  assert.match(failed.out, /counts no error, and yet the program did not end well: exit code 4/);
+  assert.match(failed.out, /Nothing was found out: .*counts no error, and yet the program did not end well: exit code 4/);
   const late = mprof(["sanitize", "--timeout", "1", "--", "sleep", "100"], clean);
   assert.match(late.out, /longer than 1 s \(--timeout\)/);
 

@@ -139,6 +139,16 @@ test("JSON of more values than a record has is refused", (t) => {
   assert.match(err, /run\.json: reading it takes more memory than 256 MiB and three times the size of its files/);
 });
 
+test("JSON of an older version is refused for what its migration takes", (t) => {
+  const given = copied(t);
+  const file = join(given.path, "run.json"), before = readFileSync(file, "utf8").replace(/"schema_version": \d+/, '"schema_version": 1');
+  // Few enough for the document by itself; its tree and the migrated document are more.
+  writeFileSync(file, before.replace(/^\s*\{/, `{"zzz": [${"0,".repeat(12_000_000)}0],`));
+  const { code, err } = mprof(["report", given.path]);
+  assert.equal(code, 2, err);
+  assert.match(err, /run\.json: reading it takes more memory than 256 MiB and three times the size of its files/);
+});
+
 test("JSON and TOML that nest deeply are refused, wherever they stand", (t) => {
   const given = copied(t);
   const deep = `${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`;

@@ -274,6 +274,16 @@ TEST(ProgramChangeWords, SayWhatBecameOfAStep) {
   EXPECT_EQ(lines[3].text, "The GPU on both sides.");
 }
 
+TEST(ProgramChangeWords, WithoutStepsSayByHowMuchBeforeTheySayThat) {
+  FabricatedProgram before, after;
+  before.launch("gemm", 1'000'000);
+  after.launch("gemm", 500'000);
+  const std::string text = traced_change_lines(change_of(before, after)).front().text;
+  EXPECT_NE(text.find(" while traced (-50.0"), std::string::npos) << text;
+  EXPECT_NE(text.find("%). No steps were found on either side. Each was traced once, so"), std::string::npos)
+      << text;
+}
+
 TEST(ProgramChangeWords, OfOneProgramTwiceSayThatNothingDiffers) {
   Comparison comparison = compare(traced_run(fused(), "a"), traced_run(fused(), "b"), {});
   ProgramPictures pictures;

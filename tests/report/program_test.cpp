@@ -583,6 +583,32 @@ TEST(ProgramPicture, SaysWhatItsPartsAre) {
   EXPECT_NE(lines[6].text.find("of warming up (1 step). Then "), std::string::npos) << lines[6].text;
 }
 
+TEST(ProgramPicture, HasPartsThatAddUpWhereAStepBeginsBeforeTheFirstCall) {
+  Program program;
+  program.compute(5'000'000);
+  for (int step = 0; step < 10; ++step)
+    program.range("step", [&] {
+      program.compute(2'000'000);
+      program.launch("gemm", 1'000'000);
+    });
+  const std::string text = program_lines(program.picture()).back().text;
+  EXPECT_THAT(text, HasSubstr("5.000\u00a0ms before the first step"));
+  EXPECT_THAT(text, Not(HasSubstr("first CUDA call")));
+}
+
+TEST(ProgramPicture, SaysFromWhereItsTimeIsWithoutSteps) {
+  Program program;
+  program.launch("gemm", 1'000'000);
+  EXPECT_THAT(program_lines(program.picture()).back().text,
+              HasSubstr(" from its first CUDA call to its end"));
+  Program later;
+  later.compute(5'000'000);
+  later.launch("gemm", 1'000'000);
+  EXPECT_THAT(
+      program_lines(later.picture()).back().text,
+      HasSubstr("5.000\u00a0ms before its first CUDA call. Then 1.000\u00a0ms from there to its end"));
+}
+
 TEST(ProgramPicture, KnowsWhatWarmingUpHasMoreOf) {
   Program program;
   for (int step = 0; step < 10; ++step)

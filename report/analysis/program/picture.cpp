@@ -66,6 +66,7 @@ class Kernels {
       }
       function->told.time += row.time.length();
       ++function->told.launches;
+      if (row.graph_node != 0) ++of_graphs_;
       function->moments.push_back(row.time);
       function->places[row.place] += row.time.length();
       SharedSum& sum = function->shared[row.shared];
@@ -95,6 +96,7 @@ class Kernels {
   }
 
   [[nodiscard]] std::vector<KindTime> kinds() const { return kinds_; }
+  [[nodiscard]] std::uint64_t of_graphs() const { return of_graphs_; }
   [[nodiscard]] std::vector<RangeTime> ranges() const { return ranges_; }
   /// The longest first.
   [[nodiscard]] std::vector<FunctionTime> functions() const {
@@ -149,6 +151,7 @@ class Kernels {
   std::map<std::pair<std::string, KernelKind>, Function> functions_;
   std::vector<KindTime> kinds_;
   std::vector<RangeTime> ranges_;
+  std::uint64_t of_graphs_ = 0;
 };
 
 /// s, of the launch that was counted; 0 where that was not read.
@@ -273,7 +276,9 @@ void add_places(const trace::Trace& trace, trace::CaseIndex index, ProgramPictur
     for (const trace::Interval& gap : moments.at(static_cast<std::size_t>(part)).intervals())
       of_bound.add(gap.start + gap.length() / 2, gap.length());
   }
-  std::tie(picture.bounding_range, picture.in_bounding_range) = of_bound.most();
+  // Of several GPUs it is when none had work, and the bound is of the busiest one.
+  if (picture.budget.gpus.empty())
+    std::tie(picture.bounding_range, picture.in_bounding_range) = of_bound.most();
   if (picture.waits.empty()) return;
   RangeShares of_wait(nesting, nesting.main());
   for (const trace::Call& call : trace::of_case(trace.calls, index)) {
@@ -445,6 +450,7 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
     picture.kernel_time += kind.time;
     picture.launches += kind.launches;
   }
+  picture.of_graphs = kernels.of_graphs();
   if (picture.launches == 0) return std::nullopt;
   picture.memory = memory_use_of(trace, index, picture.steps ? &*picture.steps : nullptr);
   picture.functions = kernels.functions();
