@@ -279,7 +279,7 @@ TEST(ProgramChangeWords, WithoutStepsSayByHowMuchBeforeTheySayThat) {
   before.launch("gemm", 1'000'000);
   after.launch("gemm", 500'000);
   const std::string text = traced_change_lines(change_of(before, after)).front().text;
-  EXPECT_NE(text.find(" while traced (-50.0"), std::string::npos) << text;
+  EXPECT_NE(text.find(" while traced (\u221250.0"), std::string::npos) << text;
   EXPECT_NE(text.find("%). No steps were found on either side. Each was traced once, so"), std::string::npos)
       << text;
 }

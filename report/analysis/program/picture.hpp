@@ -92,7 +92,7 @@ struct ProgramPicture {
   std::vector<RangeTime> ranges{};         ///< the same; empty of a program with one op
   std::int64_t kernel_time = 0;            ///< ns, of all kernels in `told`, one after the other
   std::uint64_t launches = 0;              ///< of kernels, in `told`
-  std::uint64_t of_graphs = 0;             ///< those of them that CUDA graphs launched
+  std::uint64_t of_graphs = 0;             ///< how many of these CUDA graphs launched
   std::vector<WaitTime> waits{};           ///< the longest first
   ProgramBound bound = ProgramBound::kernels;
   std::int64_t bounding = 0;  ///< ns of `told` that it takes
