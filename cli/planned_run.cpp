@@ -312,7 +312,7 @@ RunRequest given_request(const Arguments& arguments, const std::vector<PluginSou
   request.sources = sources;
   if (arguments.given("metrics")) request.metrics = parse_metrics(arguments.text("metrics"));
   request.hot = arguments.flag("hot");
-  request.in_turns = arguments.given("baseline-build");
+  request.in_turns = arguments.knows("baseline-build") && arguments.given("baseline-build");
   return request;
 }
 
