@@ -89,11 +89,13 @@ class Value::Rows {
  public:
   class Iterator {
    public:
+    // NOLINTBEGIN(readability-identifier-naming): the standard library's names
     using iterator_category = std::input_iterator_tag;
     using value_type = Row;
     using difference_type = std::ptrdiff_t;
     using pointer = void;
     using reference = Row;
+    // NOLINTEND(readability-identifier-naming)
     explicit Iterator(Value at) : at_(at) {}
     Row operator*() const {
       if constexpr (std::is_same_v<Row, Member>)

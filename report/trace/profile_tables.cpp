@@ -482,6 +482,7 @@ constexpr std::array reports{
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): its values are moved from
 ProfileTable api_table(const trace::Trace& trace, TimesByName times) {
   std::map<std::string, std::vector<std::int64_t>> groups;
   for (auto& [name, durations] : times) groups[trace.names[name]] = std::move(durations);
