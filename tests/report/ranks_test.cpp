@@ -180,7 +180,7 @@ TEST(Ranks, ARankWhoseHostIsSlowIsNamedWithTheStepSinceWhichItIs) {
 }
 
 TEST(Ranks, JitterAloneMakesNoRankLate) {
-  for (const std::size_t count : {2, 8, 64}) {
+  for (const std::size_t count : {2U, 8U, 64U}) {
     const auto ranks = summaries_of(fabricate({.ranks = count, .steps = 60, .jitter = 0.02}));
     const World world = world_of(ranks);
     EXPECT_TRUE(world.late.empty()) << count;
