@@ -89,7 +89,7 @@ function(mprof_cuda_plugins)
   mprof_configure_target(mprof_cuda_plugins)
 
   mprof_injection(trace injection/trace.cpp injection/records.cpp injection/cupti_functions.cpp injection/cupti_library.cpp
-    injection/device_launches.cpp injection/journal_writer.cpp injection/launch_log.cpp)
+    injection/device_launches.cpp injection/journal_writer.cpp injection/launch_log.cpp injection/nvtx_payloads.cpp)
 
   mprof_injection(ranges injection/ranges.cpp injection/nvtx_calls.cpp injection/journal_writer.cpp)
 

@@ -16,6 +16,7 @@
 
 #include <cupti.h>
 #include <dlfcn.h>
+#include <generated_nvtx_meta.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #include "injection/device_launches.hpp"
 #include "injection/journal_writer.hpp"
 #include "injection/launch_log.hpp"
+#include "injection/nvtx_payloads.hpp"
 #include "injection/records.hpp"
 
 namespace mprof::injection {
@@ -65,6 +67,7 @@ class Recorder {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     launches_.watch(subscriber_);
+    enable(CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxDomainRangePushEx);
     keep_on_host();
     try_to(cupti_.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "have threads' ids");
     try_to(cupti_.register_callbacks(on_buffer_requested, on_buffer_completed), "have records");
@@ -88,6 +91,11 @@ class Recorder {
   /// 1 when CUPTI has taken the NVTX calls.
   int take_nvtx(void* get_export_table) {
     return is_recording_ ? cupti_.initialize_nvtx(get_export_table) : 0;
+  }
+
+  /// 1 when it has taken the functions of an extension of NVTX.
+  int take_nvtx_extension(const nvtxExtModuleInfo_t* module) {
+    return is_recording_ && payloads_.take_functions(module) ? 1 : 0;
   }
 
   static inline Recorder* recorder = nullptr;
@@ -129,6 +137,7 @@ class Recorder {
   void flush(std::uint32_t how) {
     const std::int64_t time = now();
     cupti_.flush_all(how);
+    payloads_.flush();
     std::size_t dropped = 0;
     if (cupti_.dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
       Chunk chunk;
@@ -253,6 +262,12 @@ class Recorder {
     }
   }
 
+  void see_range(CUpti_CallbackId id, const CUpti_NvtxData& call) {
+    if (id != CUPTI_CBID_NVTX_nvtxDomainRangePushEx || call.functionParams == nullptr) return;
+    const auto& range = *static_cast<const nvtxDomainRangePushEx_params*>(call.functionParams);
+    payloads_.begins(range.domain, range.core.eventAttrib);
+  }
+
   // --- called by CUPTI, on any thread ---
 
   static void CUPTIAPI on_callback(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -263,6 +278,8 @@ class Recorder {
                               (message != nullptr ? message : "it does not say why") + ".");
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
       recorder->see(id, *static_cast<const CUpti_ResourceData*>(data));
+    } else if (domain == CUPTI_CB_DOMAIN_NVTX) {
+      recorder->see_range(id, *static_cast<const CUpti_NvtxData*>(data));
     } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
       const auto& call = *static_cast<const CUpti_CallbackData*>(data);
       if (recorder->launches_.take(domain, id, call)) return;
@@ -288,6 +305,7 @@ class Recorder {
   JournalWriter journal_;
   CuptiFunctions cupti_{CuptiFunctions::Use::records};
   LaunchLog launches_{journal_, cupti_};
+  NvtxPayloads payloads_{journal_};
   journal::Beginning beginning_{};
   std::atomic<bool> has_context_ = false;
   std::atomic<bool> has_noted_children_ = false;
@@ -339,4 +357,12 @@ MPROF_EXPORTED int InitializeInjectionNvtx2(void* get_export_table) {
   const std::lock_guard lock(mprof::injection::starting);
   auto* const recorder = mprof::injection::started();
   return recorder != nullptr ? recorder->take_nvtx(get_export_table) : 0;
+}
+
+/// NVTX's, in the first call of an extension's function in each module that has it.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX's name
+MPROF_EXPORTED int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+  const std::lock_guard lock(mprof::injection::starting);
+  auto* const recorder = mprof::injection::started();
+  return recorder != nullptr ? recorder->take_nvtx_extension(module) : 0;
 }

@@ -18,6 +18,7 @@
 #include "cuda/record_layout.hpp"
 #include "device/device.hpp"
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/range_payloads.hpp"
 
 namespace mprof {
 namespace {
@@ -124,8 +125,9 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
       records.add(*activity);
     }
   }
-  const trace::Recording recording = records.take(
+  trace::Recording recording = records.take(
       window_of(journal), [&](trace::Api api, std::uint32_t id) { return call_name_of(journal, api, id); });
+  trace::add_payloads(recording.trace, journal);
   for (const std::string& sentence : kernel_faults(journal, recording.trace))
     pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, sentence));
   if (const auto start = cuda_start_of(journal, recording.trace.calls)) pass.cuda_starts.push_back(*start);

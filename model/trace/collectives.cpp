@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/enum_names.hpp"
+#include "model/trace/nccl_messages.hpp"
 #include "model/trace/nsys_schema.hpp"
 
 namespace mprof::trace {
@@ -41,12 +42,16 @@ bool is_of(const Trace& trace, const KernelRow& row, std::int64_t process) {
   return trace.kernels.shared(row).process == process;
 }
 
-/// Its index in the copy. The names are those of the whole trace.
+/// `to` has the calls and the ranges already, which may tell what collectives carry. The names are those of
+/// the whole trace.
 void copy_kernels(Trace& to, const Trace& from, CaseIndex index, std::int64_t process) {
+  const auto messages = nccl_messages(to, from, index, process);
   for (const KernelRow& row : of_case(from.kernels.rows(), index)) {
     if (!is_of(from, row, process)) continue;
     Kernel kernel = from.kernels.whole(row);
     kernel.in_case = 0;
+    const auto message = messages.find(kernel.correlation);
+    if (kernel.message == 0 && message != messages.end()) kernel.message = to.messages.index(message->second);
     to.kernels.push_back(kernel);
   }
 }
@@ -131,6 +136,7 @@ std::vector<Collective> collectives_of(const Trace& trace, CaseIndex index, std:
                            .group = message.group,
                            .group_size = message.group_size,
                            .bytes = message.bytes,
+                           .is_of_one_rank = message.is_of_one_rank,
                            .queue = kernel.queue});
   }
   std::ranges::stable_sort(collectives, {}, [](const Collective& one) { return one.time.start; });
@@ -142,11 +148,11 @@ Trace of_process(const Trace& trace, CaseIndex index, std::int64_t process) {
   own.places = trace.places;
   own.messages = trace.messages;
   own.gpus = trace.gpus;
-  copy_kernels(own, trace, index, process);
   copy_rows(own.transfers, trace.transfers, index, process);
   copy_rows(own.calls, trace.calls, index, process);
   copy_rows(own.system_calls, trace.system_calls, index, process);
   copy_rows(own.ranges, trace.ranges, index, process);
+  copy_kernels(own, trace, index, process);
   copy_rows(own.synchronizations, trace.synchronizations, index, process);
   copy_rows(own.overheads, trace.overheads, index, process);
   copy_rows(own.graphs, trace.graphs, index, process);

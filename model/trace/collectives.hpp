@@ -47,6 +47,7 @@ struct Collective {
   std::uint32_t group_size = 0;  ///< ranks
   std::uint64_t bytes =
       0;  ///< of the message: of AllGather all that arrives, of ReduceScatter all that is sent
+  bool is_of_one_rank = false;  ///< `bytes` is what each rank has of these
   Queue queue{};
   bool operator==(const Collective&) const = default;
 };

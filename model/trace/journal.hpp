@@ -44,12 +44,38 @@ enum class Kind : std::uint32_t {
   begin,      ///< a Beginning
   failed,     ///< a launch_log::Launch that CUDA refused
   rank,       ///< a Rank; processes of no distributed program have none
+  schema,     ///< a PayloadSchema, and its PayloadFields
+  payload,    ///< a Payload, and its bytes
 };
 
 /// Which rank of a distributed program a process is, as its launcher's environment says.
 struct Rank {
   std::uint32_t rank = 0;
   std::uint32_t world_size = 0;
+};
+
+/// What the payloads of a kind consist of.
+struct PayloadSchema {
+  std::uint64_t domain = 0;  ///< as NVTX hands it around in this process, as in Payload
+  std::uint64_t id = 0;      ///< of no other schema of the domain
+  std::uint64_t size = 0;    ///< B; 0: it does not say
+};
+
+struct PayloadField {
+  std::uint64_t type = 0;  ///< NVTX's, as the next
+  std::uint64_t flags = 0;
+  std::uint64_t offset = 0;  ///< B
+  std::uint64_t name = 0;    ///< a text's number; 0: it has none
+};
+
+/// What a program attached to an NVTX range.
+struct Payload {
+  std::int64_t time = 0;  ///< ns since 1970, when the range began
+  std::uint64_t domain = 0;
+  std::uint64_t schema = 0;  ///< an id
+  std::uint64_t number = 0;  ///< which range that its thread has pushed in named domains it is, from 1
+  std::uint32_t thread = 0;
+  std::uint32_t is_end = 0;  ///< given when the range ended: `time` is then, and `number` 0
 };
 
 /// Stands before each entry's bytes.

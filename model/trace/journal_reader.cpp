@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "system/error.hpp"
 #include "system/files.hpp"
@@ -40,6 +41,20 @@ void add_counters(Journal& journal, Kind kind, std::string_view bytes) {
   }
 }
 
+void add_schema(Journal& journal, std::string_view bytes) {
+  const auto head = take_value<PayloadSchema>(bytes);
+  if (!head) return;
+  trace::PayloadSchema schema{.size = head->size};
+  while (const auto field = take_value<PayloadField>(bytes)) {
+    const auto name = journal.texts.find(field->name);
+    schema.fields.push_back({.type = field->type,
+                             .flags = field->flags,
+                             .offset = field->offset,
+                             .name = name == journal.texts.end() ? "" : name->second});
+  }
+  journal.schemas[{head->domain, head->id}] = std::move(schema);
+}
+
 void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
   switch (kind) {
     case Kind::name:
@@ -68,6 +83,12 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
       return;
     case Kind::range:
       if (const auto range = take_value<Range>(bytes)) journal.ranges.push_back(*range);
+      return;
+    case Kind::schema:
+      add_schema(journal, bytes);
+      return;
+    case Kind::payload:
+      if (const auto payload = take_value<Payload>(bytes)) journal.payloads.emplace_back(*payload, bytes);
       return;
     case Kind::end:
       journal.has_ended = true;

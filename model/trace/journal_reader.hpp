@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/trace/journal.hpp"
+#include "model/trace/nvtx_payload.hpp"
 
 namespace mprof::journal {
 
@@ -31,6 +32,8 @@ struct Journal {
   std::vector<std::uint64_t> stopped{};                        ///< kernels
   std::vector<launch_log::Launch> launched{};                  ///< the last ones, in their order
   std::vector<launch_log::Launch> failed{};                    ///< that CUDA refused
+  std::map<std::pair<std::uint64_t, std::uint64_t>, trace::PayloadSchema> schemas{};  ///< by domain and id
+  std::vector<std::pair<Payload, std::string>> payloads{};                            ///< with their bytes
   Beginning beginning{};
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};

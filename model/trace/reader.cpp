@@ -18,6 +18,7 @@
 #include "model/foreign_file.hpp"
 #include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/stored_payloads.hpp"
 #include "model/trace/stored_strings.hpp"
 #include "model/trace/tables.hpp"
 #include "model/trace/tallies.hpp"
@@ -580,6 +581,12 @@ class Reader {
     return event.string ? strings_.text(*event.string) : std::string();
   }
 
+  /// As JSON; 0: it has none.
+  NameIndex payload_of(const tables::NvtxEvent& event) {
+    if (!payloads_) payloads_.emplace(database_, strings_);
+    return trace_.names.index(payloads_->json_of(event));
+  }
+
   /// Domains are numbered within a process; trace.sqlite has each of them once.
   void read_domains() {
     each(
@@ -620,6 +627,7 @@ class Reader {
                .domain = trace_.names.index(in_domain),
                .in_case = home.in_case,
                .style = event.type == nsys::push_pop_range ? RangeStyle::push_pop : RangeStyle::start_end,
+               .payload = in_domain == nccl_domain ? payload_of(event) : 0,
                .row = extents_.empty() ? event.row : 0});
         },
         fmt::format("eventType IN ({}, {})", nsys::push_pop_range, nsys::start_end_range));
@@ -629,6 +637,7 @@ class Reader {
   const Query& query_;
   Trace trace_;
   tables::StoredStrings strings_;
+  std::optional<tables::StoredPayloads> payloads_;  ///< once they are asked for
   Places& places_;
   Extents extents_;
   std::unordered_map<std::int64_t, CaseIndex> cases_by_id_;                  ///< by the file's own numbers

@@ -518,7 +518,17 @@ constexpr auto range_columns = columns<NvtxEvent>({
     {"floatValue", real},
     {"jsonTextId", integer, plain<&NvtxEvent::payload_string>},
     {"jsonText", text, plain<&NvtxEvent::payload>},
-    {"binaryData", text},
+    {"binaryData", text, plain<&NvtxEvent::data>},
+});
+
+constexpr auto payload_entry_columns = columns<PayloadEntry>({
+    {"domainId", known_integer, plain<&PayloadEntry::domain>, needed},
+    {"schemaId", known_integer, plain<&PayloadEntry::schema>, needed},
+    {"idx", known_integer, plain<&PayloadEntry::place>, needed},
+    {"flags", integer, plain<&PayloadEntry::of, &PayloadField::flags>},
+    {"type", integer, plain<&PayloadEntry::of, &PayloadField::type>},
+    {"name", text, plain<&PayloadEntry::of, &PayloadField::name>},
+    {"offset", integer, plain<&PayloadEntry::of, &PayloadField::offset>},
 });
 
 // --- Tables that are tallied, and not written again ---
@@ -842,6 +852,7 @@ constinit const Table<MetricName> network_metric_names{"TARGET_INFO_NETWORK_METR
 constinit const Table<MetricName> storage_metric_names{"TARGET_INFO_STORAGE_METRICS", metric_name_columns};
 constinit const Table<NetworkDevice> network_ids{"NIC_ID_MAP", network_id_columns};
 constinit const Table<NetworkDevice> network_devices{"TARGET_INFO_NIC_INFO", network_device_columns};
+constinit const Table<PayloadEntry> payload_entries{"NVTX_PAYLOAD_SCHEMA_ENTRIES", payload_entry_columns};
 
 std::span<const TalliedTable> tallied() {
   return tallied_tables;

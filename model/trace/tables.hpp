@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/nvtx_payload.hpp"
 #include "model/trace/table.hpp"
 
 /// The tables of trace.sqlite, for its writer and its readers. What mprof does not know is NULL there, though
@@ -93,6 +94,7 @@ struct NvtxEvent {
   std::int64_t domain = 0;
   std::optional<std::string> payload{};          ///< JSON
   std::optional<std::int64_t> payload_string{};  ///< the same in StringIds
+  std::optional<std::string> data{};             ///< the same as bytes (stored_payloads.hpp)
   std::int64_t row = 0;                          ///< where it stands in its table, from 1
 };
 
@@ -122,6 +124,14 @@ struct NetworkDevice {
   std::int64_t device = 0;
   std::int64_t global = 0;
   std::string name{};
+};
+
+/// A field of what ranges have attached.
+struct PayloadEntry {
+  std::int64_t domain = 0;
+  std::int64_t schema = 0;
+  std::int64_t place = 0;  ///< among the fields
+  PayloadField of{};
 };
 
 struct TallyRow {
@@ -200,6 +210,7 @@ extern const Table<MetricName> network_metric_names;
 extern const Table<MetricName> storage_metric_names;
 extern const Table<NetworkDevice> network_ids;
 extern const Table<NetworkDevice> network_devices;
+extern const Table<PayloadEntry> payload_entries;
 
 /// A table that names the numbers of another one's column.
 [[nodiscard]] Table<Label> labels(const nsys::Enumeration& of);

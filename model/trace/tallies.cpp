@@ -21,6 +21,7 @@
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/op_name.hpp"
 #include "model/trace/open_ops.hpp"
+#include "model/trace/stored_payloads.hpp"
 #include "model/trace/stored_strings.hpp"
 #include "model/trace/tables.hpp"
 
@@ -306,8 +307,7 @@ class TallyReader {
   }
 
   std::optional<double> message_size(const tables::NvtxEvent& row) {
-    if (row.payload) return size_in(*row.payload);
-    if (!row.payload_string) return std::nullopt;
+    if (!row.payload_string) return size_in(payloads_.json_of(row));
     const auto [entry, is_new] = sizes_.try_emplace(*row.payload_string);
     if (is_new) entry->second = size_in(strings_.text(*row.payload_string));
     return entry->second;
@@ -368,6 +368,7 @@ class TallyReader {
   const Database& database_;
   Trace& trace_;
   tables::StoredStrings strings_;
+  tables::StoredPayloads payloads_{database_, strings_};
   CaseIndex in_case_;
   std::vector<OpTime> times_;
   OpenOps open_;

@@ -200,6 +200,7 @@ void add_rows(Trace& to, const Trace& from) {
   for (Range range : from.ranges) {
     range.name = renamed(range.name);
     range.domain = renamed(range.domain);
+    range.payload = renamed(range.payload);
     to.ranges.push_back(range);
   }
   const auto add = [](auto& all, const auto& rows) { all.insert(all.end(), rows.begin(), rows.end()); };

@@ -128,6 +128,7 @@ struct Message {
   NameIndex group = 0;                   ///< its communicator; 0: not known, as the next two
   std::uint32_t group_size = 0;          ///< ranks
   std::uint64_t bytes = 0;               ///< of AllGather all that arrives, of ReduceScatter all that is sent
+  bool is_of_one_rank = false;           ///< `bytes` is what each rank has of these, as the size is not known
   std::optional<CollectiveKind> kind{};  ///< nullopt: as the kernel's name says
   bool operator==(const Message&) const = default;
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
@@ -409,8 +410,9 @@ struct Range {
   CaseIndex in_case = 0;
   RangeStyle style = RangeStyle::push_pop;
   PlaceIndex place = nowhere;
-  std::uint64_t id = 0;  ///< the external correlation id of mprof's own ranges; 0: somebody else's
-  std::int64_t row = 0;  ///< where it stands in an export's NVTX_EVENTS; 0: it is of no export
+  NameIndex payload = 0;  ///< what the program attached to it, as JSON; 0: nothing
+  std::uint64_t id = 0;   ///< the external correlation id of mprof's own ranges; 0: somebody else's
+  std::int64_t row = 0;   ///< where it stands in an export's NVTX_EVENTS; 0: it is of no export
   bool operator==(const Range&) const = default;
 };
 
@@ -424,6 +426,8 @@ struct Pause {
 
 /// The domain of mprof's own ranges.
 inline constexpr const char* own_domain = "mprof";
+/// The domain of NCCL's, the only one whose payloads are read from a file.
+inline constexpr const char* nccl_domain = "NCCL";
 
 /// What the trace of a case lacks, and how sure the attribution is.
 struct Counts {

@@ -479,6 +479,10 @@ class Writer final : public tables::ToFile {
                             .domain = domain(trace_.names[range.domain], process_of(range.thread))};
     if (range.style != RangeStyle::mark) event.end = range.time.end;
     if (range.end_thread != range.thread) event.end_thread = range.end_thread;
+    if (range.payload != 0) {
+      event.payload = trace_.names[range.payload];
+      event.payload_string = strings_.id(*event.payload);
+    }
     return event;
   }
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,6 +40,7 @@ class CuptiVersions : public ::testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       ::setenv(journal::folder_variable, folder.path().c_str(), 1);
+      ::setenv("NVTX_INJECTION64_PATH", MPROF_TRACE_LIBRARY, 1);
       ::unsetenv(journal::cupti_variable);
       ::execl(MPROF_CUPTI_PROGRAM, "cupti_program", cupti.c_str(), MPROF_TRACE_LIBRARY, mode.c_str(),
               nullptr);
@@ -92,6 +94,21 @@ TEST_P(EachCuptiVersion, CountsLaunchesThatAreRefused) {
       Contains(AllOf(HasSubstr("10 launches of bad(float*) failed: invalid configuration"),
                      HasSubstr("grid 7 × 1 × 65536"), HasSubstr("at most 65,535 blocks in y and in z"))));
   EXPECT_THAT(pass.notes, Each(Not(HasSubstr("A kernel failed"))));
+}
+
+TEST_P(EachCuptiVersion, KeepsWhatRangesHaveAttached) {
+  const InjectedPass pass = run(GetParam(), "payloads");
+  std::vector<std::string> ranges;
+  for (const trace::Range& range : pass.trace.ranges)
+    ranges.push_back(std::string(pass.trace.text_of(range)) + " " + pass.trace.names[range.payload]);
+  EXPECT_THAT(ranges,
+              testing::UnorderedElementsAre(
+                  R"(ncclCommInitRank {"NCCL communicator ID":11259375,"No. of ranks":2})", "ncclGroupStart ",
+                  R"(ncclAllReduce {"NCCL communicator ID":11259375,"Message size [bytes]":1000})",
+                  R"(ncclAllReduce {"NCCL communicator ID":11259375,"Message size [bytes]":25000000})",
+                  "bad ", "bad ", "bad ", "bad ", "bad "));
+  for (const trace::Range& range : pass.trace.ranges) EXPECT_LT(range.time.length(), 1'000'000'000);
+  EXPECT_EQ(pass.dropped, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Known, EachCuptiVersion,

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // A program that has a stand-in for CUPTI in its process, and launches kernels in it.
-// usage: cupti_program STANDIN TRACE_LIBRARY none|three|fault|refused|killed|hangs
+// usage: cupti_program STANDIN TRACE_LIBRARY none|three|fault|refused|killed|hangs|payloads
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
+#include <limits>
 
 #include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -27,6 +31,97 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+// --- Ranges with payloads, as NCCL has them ---
+
+struct Size {
+  std::uint64_t communicator;
+  std::size_t bytes;
+  std::uint32_t operation;
+};
+struct Ranks {
+  std::uint64_t communicator;
+  int ranks;
+};
+constexpr std::uint64_t of_size = NVTX_PAYLOAD_SCHEMA_ID_STATIC_START + 5;
+constexpr std::uint64_t of_ranks = of_size + 1, of_nonsense = of_size + 2, of_nobody = of_size + 3;
+
+std::uint64_t register_schema(nvtxDomainHandle_t domain, std::uint64_t id, std::size_t size,
+                              const nvtxPayloadSchemaEntry_t* entries, std::size_t count) {
+  nvtxPayloadSchemaAttr_t attributes{};
+  attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE |
+                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
+  attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
+  attributes.entries = entries;
+  attributes.numEntries = count;
+  attributes.payloadStaticSize = size;
+  attributes.schemaId = id;
+  return nvtxPayloadSchemaRegister(domain, &attributes);
+}
+
+void push(nvtxDomainHandle_t domain, const char* name, const nvtxPayloadData_t* payload) {
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = name;
+  if (payload != nullptr) {
+    attributes.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+    attributes.reserved0 = 1;
+    attributes.payload.ullValue = reinterpret_cast<std::uintptr_t>(payload);
+  }
+  nvtxDomainRangePushEx(domain, &attributes);
+}
+
+void pass(nvtxDomainHandle_t domain, const char* name, const nvtxPayloadData_t* payload) {
+  push(domain, name, payload);
+  ::usleep(100);
+  nvtxDomainRangePop(domain);
+}
+
+/// Two that are right, one that is given at its end, and what nobody must follow or believe.
+int say_payloads() {
+  const auto nowhere = reinterpret_cast<const void*>(std::uintptr_t{16});
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
+  const nvtxPayloadSchemaEntry_t size[] = {
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", nullptr, 0, 0, nullptr, nullptr},
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "Message size [bytes]", nullptr, 0, offsetof(Size, bytes), nullptr,
+       nullptr},
+      {0, of_nobody, "Reduction operation", nullptr, 0, offsetof(Size, operation), nullptr, nullptr}};
+  const nvtxPayloadSchemaEntry_t ranks[] = {
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", nullptr, 0, 0, nullptr, nullptr},
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_INT, "No. of ranks", nullptr, 0, 0, nullptr, nullptr}};
+  const nvtxPayloadSchemaEntry_t nonsense[] = {
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_SIZE, static_cast<const char*>(nowhere), nullptr, 0, 0, nullptr, nullptr},
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "far away", nullptr, 0, ~std::uint64_t{7}, nullptr, nullptr}};
+  if (register_schema(domain, of_size, sizeof(Size), size, std::size(size)) != of_size) return 5;
+  if (register_schema(domain, of_ranks, sizeof(Ranks), ranks, std::size(ranks)) != of_ranks) return 6;
+  if (register_schema(domain, of_nonsense, ~std::size_t{0}, nonsense, std::size(nonsense)) != of_nonsense)
+    return 7;
+  if (register_schema(domain, of_nobody, 8, static_cast<const nvtxPayloadSchemaEntry_t*>(nowhere),
+                      std::numeric_limits<std::size_t>::max()) != 0)
+    return 8;
+  const Ranks two{0xABCDEF, 2};
+  const nvtxPayloadData_t of_two{of_ranks, sizeof two, &two};
+  push(domain, "ncclCommInitRank", nullptr);
+  push(domain, "ncclGroupStart", nullptr);
+  nvtxDomainRangePop(domain);
+  nvtxRangePopPayload(domain, &of_two, 1);
+  const Size small{0xABCDEF, 1000, 0}, large{0xABCDEF, 25'000'000, 0};
+  const nvtxPayloadData_t of_small{of_size, sizeof small, &small};
+  const nvtxPayloadData_t of_large{of_size, std::numeric_limits<std::size_t>::max(), &large};
+  pass(domain, "ncclAllReduce", &of_small);
+  pass(domain, "ncclAllReduce", &of_large);
+  const nvtxPayloadData_t odd[] = {{of_size, sizeof small, nowhere},
+                                   {of_size, 0, &small},
+                                   {of_nobody, sizeof small, &small},
+                                   {of_nonsense, std::numeric_limits<std::size_t>::max(), &small}};
+  for (const nvtxPayloadData_t& one : odd) pass(domain, "bad", &one);
+  pass(domain, "bad", static_cast<const nvtxPayloadData_t*>(nowhere));
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -40,6 +135,7 @@ int main(int count, char** words) {
   if (launch == nullptr || wait == nullptr || begin == nullptr || begin() != 1) return 4;
   const auto is = [&](const char* mode) { return std::strcmp(words[3], mode) == 0; };
   if (is("none")) return 0;
+  if (is("payloads")) return say_payloads();
   std::uint32_t id = 0;
   const auto run = [&](const char* name, std::uint32_t result, bool ends) {
     launch(name, now(), ++id, result, ends);

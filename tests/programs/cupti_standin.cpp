@@ -10,6 +10,10 @@
 #include <vector>
 
 #include <cupti.h>
+#include <generated_nvtx_meta.h>
+#include <nvtx3/nvToolsExt.h>
+#include <time.h>
+#include <unistd.h>
 
 #define STANDIN extern "C" __attribute__((visibility("default")))
 
@@ -45,6 +49,7 @@ struct Standin {
   std::vector<std::string> records{};  ///< not delivered yet
   std::vector<std::size_t> sizes{};    ///< of those of the buffer that is read
   bool has_context = false;
+  bool watches_pushes = false;
 };
 Standin standin;
 
@@ -82,8 +87,10 @@ STANDIN CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* /*to*/, CUpti_Call
   return CUPTI_SUCCESS;
 }
 #endif
-STANDIN CUptiResult cuptiEnableCallback(std::uint32_t /*enable*/, CUpti_SubscriberHandle /*subscriber*/,
-                                        CUpti_CallbackDomain /*domain*/, CUpti_CallbackId /*id*/) {
+STANDIN CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle /*subscriber*/,
+                                        CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  if (domain == CUPTI_CB_DOMAIN_NVTX && id == CUPTI_CBID_NVTX_nvtxDomainRangePushEx)
+    standin.watches_pushes = enable != 0;
   return CUPTI_SUCCESS;
 }
 STANDIN CUptiResult cuptiEnableDomain(std::uint32_t /*enable*/, CUpti_SubscriberHandle /*subscriber*/,
@@ -126,7 +133,72 @@ STANDIN CUptiResult cuptiGetResultString(CUptiResult /*result*/, const char** te
   *text = "CUPTI_ERROR_OF_THE_STANDIN";
   return CUPTI_SUCCESS;
 }
-STANDIN int InitializeInjectionNvtx2(void* /*get_export_table*/) {
+
+// --- NVTX: ranges in domains, and their texts ---
+
+namespace {
+
+std::uint64_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+struct OpenRange {
+  std::uint32_t id = 0;
+  const std::string* domain = nullptr;
+};
+std::vector<OpenRange> open_ranges;
+
+void mark(const OpenRange& range, CUpti_ActivityFlag flag, const char* name) {
+  auto marker = new_record<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
+  marker.flags = flag;
+  marker.timestamp = now();
+  marker.id = range.id;
+  marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  marker.objectId.pt.threadId = static_cast<std::uint32_t>(::gettid());
+  marker.name = name;
+  marker.domain = range.domain->c_str();
+  keep(marker);
+}
+
+nvtxDomainHandle_t create_domain(const char* name) {
+  return reinterpret_cast<nvtxDomainHandle_t>(new std::string(name));
+}
+
+int push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  static std::uint32_t last = 0;
+  open_ranges.push_back({++last, reinterpret_cast<const std::string*>(domain)});
+  mark(open_ranges.back(), CUPTI_ACTIVITY_FLAG_MARKER_START, attributes->message.ascii);
+  nvtxDomainRangePushEx_params parameters{};
+  parameters.domain = domain;
+  parameters.core.eventAttrib = attributes;
+  CUpti_NvtxData data{};
+  data.functionParams = &parameters;
+  if (standin.watches_pushes)
+    standin.callback(nullptr, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxDomainRangePushEx, &data);
+  return 0;
+}
+
+int pop(nvtxDomainHandle_t /*domain*/) {
+  if (open_ranges.empty()) return NVTX_NO_PUSH_POP_TRACKING;
+  mark(open_ranges.back(), CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr);
+  open_ranges.pop_back();
+  return 0;
+}
+
+}  // namespace
+
+STANDIN int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
+  const auto* const callbacks =
+      static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
+  NvtxFunctionTable table = nullptr;
+  unsigned size = 0;
+  if (callbacks == nullptr || callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0)
+    return 0;
+  *table[NVTX_CBID_CORE2_DomainCreateA] = reinterpret_cast<NvtxFunctionPointer>(create_domain);
+  *table[NVTX_CBID_CORE2_DomainRangePushEx] = reinterpret_cast<NvtxFunctionPointer>(push);
+  *table[NVTX_CBID_CORE2_DomainRangePop] = reinterpret_cast<NvtxFunctionPointer>(pop);
   return 1;
 }
 

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "injection/nvtx_payloads.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace mprof::injection {
+namespace {
+
+constexpr std::size_t most_fields = 64;
+constexpr std::size_t most_schemas = 4096;
+constexpr std::size_t longest_name = 128;                       // B
+constexpr std::size_t largest_payload = 512;                    // B; longer ones are cut
+constexpr std::size_t written_together = std::size_t{1} << 16;  // B
+
+NvtxPayloads* recorder = nullptr;
+thread_local std::uint64_t pushed = 0;
+
+/// The program's errno must not change under it.
+class KeptErrno {
+ public:
+  KeptErrno() = default;
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+  ~KeptErrno() { errno = value_; }
+
+ private:
+  int value_ = errno;
+};
+
+std::uint64_t number_of(nvtxDomainHandle_t domain) {
+  return reinterpret_cast<std::uintptr_t>(domain);
+}
+
+bool has(const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t field) {
+  return (attributes.fieldMask & field) != 0;
+}
+
+}  // namespace
+
+bool NvtxPayloads::take_functions(const nvtxExtModuleInfo_t* module) {
+  const bool is_known = module != nullptr && module->structSize >= sizeof *module &&
+                        module->moduleId == NVTX_EXT_PAYLOAD_MODULEID && module->segmentsCount > 0 &&
+                        module->segments != nullptr && module->segments->functionSlots != nullptr &&
+                        module->segments->slotCount > NVTX3EXT_CBID_nvtxRangePopPayload;
+  if (!is_known) return false;
+  recorder = this;
+  std::intptr_t* const slots = module->segments->functionSlots;
+  slots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] = reinterpret_cast<std::intptr_t>(&register_schema);
+  slots[NVTX3EXT_CBID_nvtxRangePopPayload] = reinterpret_cast<std::intptr_t>(&pop_with_payload);
+  return true;
+}
+
+std::uint64_t NvtxPayloads::register_schema(nvtxDomainHandle_t domain,
+                                            const nvtxPayloadSchemaAttr_t* attributes) {
+  const KeptErrno kept;
+  return recorder->add_schema(number_of(domain), attributes);
+}
+
+/// CUPTI does not see this end of a range, so it is told of one that it knows.
+int NvtxPayloads::pop_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload,
+                                   std::size_t count) {
+  {
+    const KeptErrno kept;
+    if (count > 0)
+      recorder->add_payload({.time = now(),
+                             .domain = number_of(domain),
+                             .thread = static_cast<std::uint32_t>(::gettid()),
+                             .is_end = 1},
+                            payload);
+  }
+  return nvtxDomainRangePop(domain);
+}
+
+void NvtxPayloads::begins(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  if (domain == nullptr) return;
+  ++pushed;
+  if (attributes == nullptr || attributes->size < sizeof *attributes ||
+      attributes->payloadType != NVTX_PAYLOAD_TYPE_EXT || attributes->reserved0 <= 0)
+    return;
+  const KeptErrno kept;
+  add_payload({.time = now(),
+               .domain = number_of(domain),
+               .number = pushed,
+               .thread = static_cast<std::uint32_t>(::gettid())},
+              reinterpret_cast<const nvtxPayloadData_t*>(attributes->payload.ullValue));
+}
+
+void NvtxPayloads::flush() {
+  Chunk chunk;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(chunk, chunk_);
+  }
+  if (!chunk.bytes().empty()) journal_.write(chunk);
+}
+
+/// Its id; 0 where it cannot be used.
+std::uint64_t NvtxPayloads::add_schema(std::uint64_t domain, const nvtxPayloadSchemaAttr_t* attributes) {
+  if (journal_.is_of_another_process()) return 0;
+  nvtxPayloadSchemaAttr_t own{};
+  const std::lock_guard lock(mutex_);
+  if (schemas_.size() >= most_schemas || !copy(attributes, &own, sizeof own)) return 0;
+  if (!has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) ||
+      !has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES))
+    return 0;
+  std::vector<nvtxPayloadSchemaEntry_t> entries(std::min(own.numEntries, most_fields));
+  if (entries.empty() || !copy(own.entries, entries.data(), entries.size() * sizeof entries.front()))
+    return 0;
+  const bool has_id = has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) && own.schemaId != 0;
+  const std::uint64_t id = has_id ? own.schemaId : NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START + last_id_++;
+  const journal::PayloadSchema schema{
+      .domain = domain,
+      .id = id,
+      .size = has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE) ? own.payloadStaticSize : 0};
+  std::string fields;
+  for (const nvtxPayloadSchemaEntry_t& entry : entries) {
+    // A name may end just before memory that is not there.
+    std::array<char, longest_name + 1> name{};
+    std::size_t length = 0;
+    while (entry.name != nullptr && length < longest_name && copy(entry.name + length, &name[length], 1) &&
+           name[length] != '\0')
+      ++length;
+    name[length] = '\0';
+    const journal::PayloadField field{.type = entry.type,
+                                      .flags = entry.flags,
+                                      .offset = entry.offset,
+                                      .name = length > 0 ? journal_.text(name.data(), chunk_) : 0};
+    fields.append(reinterpret_cast<const char*>(&field), sizeof field);
+  }
+  chunk_.add_value(journal::Kind::schema, schema, fields);
+  schemas_[{domain, id}] = schema.size;
+  return id;
+}
+
+void NvtxPayloads::add_payload(journal::Payload payload, const nvtxPayloadData_t* data) {
+  if (journal_.is_of_another_process()) return;
+  nvtxPayloadData_t own{};
+  std::array<char, largest_payload> bytes{};
+  bool is_much = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!copy(data, &own, sizeof own)) return;
+    const auto schema = schemas_.find({payload.domain, own.schemaId});
+    if (schema == schemas_.end()) return;
+    // A size that is not given is the schema's.
+    const std::size_t given = own.size == std::numeric_limits<std::size_t>::max() ? schema->second : own.size;
+    const std::size_t size = std::min(given, bytes.size());
+    if (size == 0 || !copy(own.payload, bytes.data(), size)) return;
+    payload.schema = own.schemaId;
+    chunk_.add_value(journal::Kind::payload, payload, {bytes.data(), size});
+    is_much = chunk_.bytes().size() >= written_together;
+  }
+  if (is_much) flush();
+}
+
+bool NvtxPayloads::copy(const void* from, void* to, std::size_t size) {
+  if (from == nullptr || is_refused_) return false;
+  const iovec own{to, size};
+  const iovec theirs{const_cast<void*>(from), size};
+  const ssize_t copied = ::process_vm_readv(::getpid(), &own, 1, &theirs, 1, 0);
+  if (copied < 0 && (errno == EPERM || errno == ENOSYS)) {
+    is_refused_ = true;
+    journal_.note(
+        "What NVTX ranges have attached is not recorded: the system does not let a process copy its memory "
+        "by "
+        "process_vm_readv().");
+  }
+  return copied == static_cast<ssize_t>(size);
+}
+
+}  // namespace mprof::injection

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "model/trace/range_payloads.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/trace/nsys_schema.hpp"
+
+namespace mprof::trace {
+namespace {
+
+/// ns: clocks of records and of payloads agree to microseconds.
+constexpr std::int64_t nearest = 20'000;
+
+/// The ranges that a thread pushed in named domains, in two orders.
+struct OfThread {
+  std::vector<Range*> by_start{};
+  std::vector<Range*> by_end{};
+};
+
+std::unordered_map<std::int64_t, OfThread> pushed_ranges(Trace& trace) {
+  std::unordered_map<std::int64_t, OfThread> threads;
+  for (Range& range : trace.ranges) {
+    if (range.domain == 0 || range.style != RangeStyle::push_pop) continue;
+    OfThread& of = threads[range.thread];
+    of.by_start.push_back(&range);
+    of.by_end.push_back(&range);
+  }
+  for (auto& [thread, of] : threads) {
+    std::ranges::stable_sort(of.by_start, {}, [](const Range* range) { return range->time.start; });
+    std::ranges::stable_sort(of.by_end, {}, [](const Range* range) { return range->time.end; });
+  }
+  return threads;
+}
+
+/// The range whose moment lies nearest; nullptr where none is near.
+template <class Moment>
+Range* nearest_range(const std::vector<Range*>& sorted, std::int64_t time, const Moment& moment) {
+  auto after = std::ranges::lower_bound(sorted, time, {}, moment);
+  Range* found = nullptr;
+  std::int64_t distance = nearest + 1;
+  const auto consider = [&](Range* range) {
+    const std::int64_t own = std::abs(moment(range) - time);
+    if (own < distance) {
+      distance = own;
+      found = range;
+    }
+  };
+  if (after != sorted.end()) consider(*after);
+  if (after != sorted.begin()) consider(*std::prev(after));
+  return found;
+}
+
+Range* range_of(const OfThread& of, const journal::Payload& payload) {
+  const auto start = [](const Range* range) { return range->time.start; };
+  const auto end = [](const Range* range) { return range->time.end; };
+  if (payload.is_end != 0) return nearest_range(of.by_end, payload.time, end);
+  if (payload.number > 0 && payload.number <= of.by_start.size()) {
+    Range* const counted = of.by_start[payload.number - 1];
+    if (std::abs(counted->time.start - payload.time) <= nearest) return counted;
+  }
+  return nearest_range(of.by_start, payload.time, start);
+}
+
+}  // namespace
+
+void add_payloads(Trace& trace, const journal::Journal& journal) {
+  if (journal.payloads.empty()) return;
+  const auto threads = pushed_ranges(trace);
+  for (const auto& [payload, bytes] : journal.payloads) {
+    const auto schema = journal.schemas.find({payload.domain, payload.schema});
+    const auto of =
+        threads.find(nsys::global_thread(nsys::global_process(journal.head.process), payload.thread));
+    if (schema == journal.schemas.end() || of == threads.end()) continue;
+    Range* const range = range_of(of->second, payload);
+    if (range != nullptr && range->payload == 0)
+      range->payload = trace.names.index(payload_json(schema->second, bytes));
+  }
+}
+
+}  // namespace mprof::trace
