@@ -412,6 +412,10 @@ class TorchRows {
       add_range(event, "");
     } else if (category == "cpu_op" || category == "operator") {
       add_range(event, torch_domain);
+    } else if (category == "python_function") {
+      const std::int64_t on = thread(event);
+      trace_.frames.push_back(
+          {.time = time(event), .thread = on, .end_thread = on, .name = trace_.names.index(event.name)});
     }
   }
 
@@ -558,6 +562,7 @@ class TorchRows {
         row.time.end -= start;
       }
     });
+    for (trace::Range& frame : trace_.frames) frame.time = {frame.time.start - start, frame.time.end - start};
     const double epoch = static_cast<double>(start) + static_cast<double>(base);
     if (epoch > static_cast<double>(this_century) && epoch < latest_ns) trace_.epoch = start + base;
   }

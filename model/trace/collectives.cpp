@@ -153,6 +153,9 @@ Trace of_process(const Trace& trace, CaseIndex index, std::int64_t process) {
   copy_rows(own.system_calls, trace.system_calls, index, process);
   copy_rows(own.ranges, trace.ranges, index, process);
   copy_kernels(own, trace, index, process);
+  for (const Range& frame : trace.frames) {
+    if (nsys::process_of(frame.thread) == process) own.frames.push_back(frame);
+  }
   copy_rows(own.synchronizations, trace.synchronizations, index, process);
   copy_rows(own.overheads, trace.overheads, index, process);
   copy_rows(own.graphs, trace.graphs, index, process);

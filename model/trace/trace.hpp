@@ -547,6 +547,8 @@ struct Trace {
   std::vector<Call> calls{};
   std::vector<Call> system_calls{};
   std::vector<Range> ranges{};
+  std::vector<Range>
+      frames{};  ///< functions of Python, as PyTorch's profiler saw them; in no file of mprof's
   std::vector<Pause> pauses{};  ///< read with what they are left out of, and with the ranges
   std::vector<Synchronization> synchronizations{};
   std::vector<Overhead> overheads{};

@@ -16,6 +16,8 @@
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/program.hpp"
 #include "model/trace/reader.hpp"
+#include "model/trace/sqlite.hpp"
+#include "model/trace/tallies.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 
@@ -33,12 +35,13 @@ struct StepColumns {
 };
 
 struct CollectiveColumns {
-  Numbers kind{}, group{}, group_size{}, bytes{}, start{}, end{};
-  std::vector<Numbers> exposed{};  ///< of each: starts and ends in turns
+  Numbers kind{}, group{}, group_size{}, bytes{}, of_one_rank{}, start{}, length{};
+  Numbers moments{};  ///< how many of `exposed` are of each
+  Numbers exposed{};  ///< starts and lengths in turns, from the collective's start
 };
 
 struct StretchColumns {
-  Numbers what{}, end{};
+  Numbers what{}, length{};
 };
 
 struct KernelColumns {
@@ -46,10 +49,16 @@ struct KernelColumns {
   Numbers launches{}, time{}, median{};
 };
 
+struct PlaceColumns {
+  std::vector<std::string> name{};
+  Numbers cause{}, is_line{}, time{};
+};
+
 struct RankFile {
   std::string schema{};
   std::string name{}, clock{}, host{}, gpu{}, step{};
   std::optional<std::uint32_t> rank{}, world_size{}, device{};
+  std::optional<double> sm_clock{};
   std::uint64_t epoch = 0, first_step = 0;
   std::uint64_t start = 0;  ///< ns after the epoch at which the first step begins
   std::vector<std::string> groups{};
@@ -57,6 +66,7 @@ struct RankFile {
   CollectiveColumns collectives{};
   StretchColumns stretches{};
   KernelColumns kernels{};
+  PlaceColumns places{};
 };
 
 template <class Archive, Fields<StepColumns> S>
@@ -76,15 +86,17 @@ void fields(Archive& a, S& s) {
   a.field("group", s.group);
   a.field("group_size", s.group_size);
   a.field("bytes", s.bytes);
+  a.field("of_one_rank", s.of_one_rank);
   a.field("start", s.start);
-  a.field("end", s.end);
+  a.field("length", s.length);
+  a.field("moments", s.moments);
   a.field("exposed", s.exposed);
 }
 
 template <class Archive, Fields<StretchColumns> S>
 void fields(Archive& a, S& s) {
   a.field("what", s.what);
-  a.field("end", s.end);
+  a.field("length", s.length);
 }
 
 template <class Archive, Fields<KernelColumns> S>
@@ -93,6 +105,14 @@ void fields(Archive& a, S& s) {
   a.field("launches", s.launches);
   a.field("time", s.time);
   a.field("median", s.median);
+}
+
+template <class Archive, Fields<PlaceColumns> S>
+void fields(Archive& a, S& s) {
+  a.field("name", s.name);
+  a.field("cause", s.cause);
+  a.field("is_line", s.is_line);
+  a.field("time", s.time);
 }
 
 template <class Archive, Fields<RankFile> S>
@@ -105,6 +125,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("host", s.host);
   a.optional_field("gpu", s.gpu);
   a.optional_field("device", s.device);
+  a.optional_field("sm_clock", s.sm_clock);
   a.optional_field("epoch", s.epoch);
   a.optional_field("step", s.step);
   a.optional_field("first_step", s.first_step);
@@ -114,6 +135,7 @@ void fields(Archive& a, S& s) {
   a.field("collectives", s.collectives);
   a.field("stretches", s.stretches);
   a.field("kernels", s.kernels);
+  a.field("places", s.places);
 }
 
 std::uint64_t number(std::int64_t value) {
@@ -139,6 +161,7 @@ RankFile columns_of(const RankSummary& rank) {
                 .rank = rank.rank,
                 .world_size = rank.world_size,
                 .device = rank.device,
+                .sm_clock = rank.sm_clock,
                 .epoch = number(rank.epoch + (rank.epoch > 0 ? base : 0)),
                 .first_step = rank.first_step,
                 .start = rank.steps.empty() ? 0 : at(rank.steps.front().time.start),
@@ -159,23 +182,31 @@ RankFile columns_of(const RankSummary& rank) {
     file.collectives.group.push_back(one.group);
     file.collectives.group_size.push_back(one.group_size);
     file.collectives.bytes.push_back(one.bytes);
+    file.collectives.of_one_rank.push_back(one.is_of_one_rank ? 1 : 0);
     file.collectives.start.push_back(at(one.time.start));
-    file.collectives.end.push_back(at(one.time.end));
-    Numbers& exposed = file.collectives.exposed.emplace_back();
-    for (const trace::Interval& time : one.exposed) {
-      exposed.push_back(at(time.start));
-      exposed.push_back(at(time.end));
+    file.collectives.length.push_back(number(one.time.length()));
+    file.collectives.moments.push_back(one.exposed);
+    for (const trace::Interval& time : rank.exposed_of(one)) {
+      file.collectives.exposed.push_back(number(time.start - one.time.start));
+      file.collectives.exposed.push_back(number(time.length()));
     }
   }
-  for (const RankStretch& stretch : rank.stretches) {
+  for (std::size_t i = 0; i < rank.stretches.size(); ++i) {
+    const RankStretch stretch = rank.stretches[i];
     file.stretches.what.push_back(static_cast<std::uint64_t>(stretch.what));
-    file.stretches.end.push_back(at(stretch.time.end));
+    file.stretches.length.push_back(number(stretch.time.length()));
   }
   for (const RankKernel& kernel : rank.kernels) {
     file.kernels.name.push_back(kernel.name);
     file.kernels.launches.push_back(kernel.launches);
     file.kernels.time.push_back(number(kernel.time));
     file.kernels.median.push_back(number(kernel.median));
+  }
+  for (const RankPlace& place : rank.places) {
+    file.places.name.push_back(place.name);
+    file.places.cause.push_back(static_cast<std::uint64_t>(place.part));
+    file.places.is_line.push_back(place.is_line ? 1 : 0);
+    file.places.time.push_back(number(place.time));
   }
   return file;
 }
@@ -197,6 +228,7 @@ class RankRows {
              .host = file_.host,
              .gpu = file_.gpu,
              .device = file_.device,
+             .sm_clock = file_.sm_clock,
              .epoch = time(file_.epoch),
              .step = file_.step,
              .first_step = file_.first_step,
@@ -205,6 +237,7 @@ class RankRows {
     read_collectives();
     read_stretches();
     read_kernels();
+    read_places();
     return std::move(rank_);
   }
 
@@ -213,6 +246,10 @@ class RankRows {
     constexpr std::uint64_t latest = 4'000'000'000'000'000'000;
     if (value > latest) refuse_file(name_, fmt::format("{} ns is no time", value));
     return static_cast<std::int64_t>(value);
+  }
+  /// So many ns after a moment.
+  [[nodiscard]] std::int64_t later(std::int64_t moment, std::uint64_t length) const {
+    return time(static_cast<std::uint64_t>(moment) + static_cast<std::uint64_t>(time(length)));
   }
   void require(bool holds, std::string_view why) const {
     if (!holds) refuse_file(name_, why);
@@ -255,42 +292,56 @@ class RankRows {
   void read_collectives() {
     const CollectiveColumns& columns = file_.collectives;
     const std::size_t rows = columns.kind.size();
-    same(rows, {&columns.group, &columns.group_size, &columns.bytes, &columns.start, &columns.end},
+    same(rows,
+         {&columns.group, &columns.group_size, &columns.bytes, &columns.of_one_rank, &columns.start,
+          &columns.length, &columns.moments},
          "collectives");
-    require(columns.exposed.size() == rows, "the columns of \"collectives\" differ in length");
+    rank_.collectives.reserve(rows);
+    rank_.exposed.reserve(columns.exposed.size() / 2);
     std::int64_t before = 0;
+    std::size_t next = 0;  // of the exposed times
+    std::vector<trace::Interval> moments;
     for (std::size_t i = 0; i < rows; ++i) {
       require(columns.kind[i] <= static_cast<std::uint64_t>(trace::CollectiveKind::other),
               "a kind of collective is not known");
       require(columns.group[i] < rank_.groups.size(), "a collective is of no group");
-      RankCollective one{.time = {time(columns.start[i]), time(columns.end[i])},
-                         .kind = static_cast<trace::CollectiveKind>(columns.kind[i]),
-                         .group = static_cast<std::uint32_t>(columns.group[i]),
-                         .group_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                             columns.group_size[i], std::numeric_limits<std::uint32_t>::max())),
-                         .bytes = columns.bytes[i]};
-      require(one.time.start >= before && one.time.end >= one.time.start,
-              "collectives do not stand in the order of their starts");
-      before = one.time.start;
-      const Numbers& exposed = columns.exposed[i];
-      require(exposed.size() % 2 == 0 && std::ranges::is_sorted(exposed),
-              "exposed times do not stand in their order");
-      for (std::size_t k = 0; k < exposed.size(); k += 2)
-        one.exposed.push_back({time(exposed[k]), time(exposed[k + 1])});
-      rank_.collectives.push_back(std::move(one));
+      const std::int64_t start = time(columns.start[i]);
+      require(start >= before, "collectives do not stand in the order of their starts");
+      before = start;
+      const std::uint64_t count = columns.moments[i];
+      require(count <= std::numeric_limits<std::uint8_t>::max() && 2 * count <= columns.exposed.size() - next,
+              "there are fewer exposed times than collectives have");
+      moments.clear();
+      std::int64_t from = start;
+      for (std::size_t k = next; k < next + 2 * count; k += 2) {
+        const std::int64_t begin = later(start, columns.exposed[k]);
+        require(begin >= from, "exposed times do not stand in their order");
+        from = later(begin, columns.exposed[k + 1]);
+        moments.push_back({begin, from});
+      }
+      next += 2 * count;
+      rank_.add({.time = {start, later(start, columns.length[i])},
+                 .bytes = columns.bytes[i],
+                 .group_size = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                     columns.group_size[i], std::numeric_limits<std::uint32_t>::max())),
+                 .group = static_cast<std::uint32_t>(columns.group[i]),
+                 .kind = static_cast<trace::CollectiveKind>(columns.kind[i]),
+                 .is_of_one_rank = columns.of_one_rank[i] != 0},
+                moments);
     }
   }
 
   void read_stretches() {
-    same(file_.stretches.what.size(), {&file_.stretches.end}, "stretches");
-    std::int64_t start = time(file_.start);
-    for (std::size_t i = 0; i < file_.stretches.what.size(); ++i) {
+    const std::size_t rows = file_.stretches.what.size();
+    same(rows, {&file_.stretches.length}, "stretches");
+    std::int64_t end = time(file_.start);
+    rank_.stretches.begin_at(end);
+    rank_.stretches.reserve(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
       const std::uint64_t what = file_.stretches.what[i];
       require(what < rank_activities, "an activity is not known");
-      const std::int64_t end = time(file_.stretches.end[i]);
-      require(end >= start, "stretches do not follow each other");
-      rank_.stretches.push_back({{start, end}, static_cast<RankActivity>(what)});
-      start = end;
+      end = later(end, file_.stretches.length[i]);
+      rank_.stretches.add(end, static_cast<RankActivity>(what));
     }
   }
 
@@ -300,6 +351,16 @@ class RankRows {
     for (std::size_t i = 0; i < columns.name.size(); ++i)
       rank_.kernels.push_back(
           {columns.name[i], columns.launches[i], time(columns.time[i]), time(columns.median[i])});
+  }
+
+  void read_places() {
+    const PlaceColumns& columns = file_.places;
+    same(columns.name.size(), {&columns.cause, &columns.is_line, &columns.time}, "places");
+    for (std::size_t i = 0; i < columns.name.size(); ++i) {
+      require(columns.cause[i] < budget_parts, "a cause of idle time is not known");
+      rank_.places.push_back({columns.name[i], static_cast<BudgetPart>(columns.cause[i]),
+                              columns.is_line[i] != 0, time(columns.time[i])});
+    }
   }
 
   const RankFile& file_;
@@ -357,6 +418,25 @@ void add_trace(trace::Trace& trace, const fs::path& path, std::vector<RankSummar
   }
 }
 
+/// The mean clock of each GPU whose metrics an export of Nsight Systems has, in Hz.
+std::map<std::uint32_t, double> sm_clocks_of(const trace::Trace& trace) {
+  constexpr std::string_view metric = "GPC Clock Frequency";
+  constexpr double hertz = 1e6;  // of a MHz, in which the metric is
+  std::map<std::uint32_t, std::pair<double, std::uint64_t>> sums;
+  for (const trace::Tally& tally : trace.tallies) {
+    if (tally.kind != trace::TallyKind::gpu_metrics || !tally.device || !tally.name.starts_with(metric))
+      continue;
+    auto& [amount, measured] = sums[*tally.device];
+    amount += tally.amount;
+    measured += tally.measured;
+  }
+  std::map<std::uint32_t, double> clocks;
+  for (const auto& [gpu, sum] : sums) {
+    if (sum.second > 0) clocks[gpu] = hertz * sum.first / static_cast<double>(sum.second);
+  }
+  return clocks;
+}
+
 trace::Trace read_any_trace(const fs::path& file) {
   trace::Query query{.parts = trace::every_part};
   query.parts.tallies = false;
@@ -386,7 +466,14 @@ void add_path(const fs::path& path, const TraceReader& read_other, std::vector<R
     add_trace(trace, path, ranks);
   } else if (is_sqlite(path)) {
     trace::Trace trace = read_any_trace(path);
+    const std::size_t first = ranks.size();
     add_trace(trace, path, ranks);
+    if (sqlite::Database(path, sqlite::Mode::read).has_table("GPU_METRICS")) trace::read_tallies(path, trace);
+    const std::map<std::uint32_t, double> clocks = sm_clocks_of(trace);
+    for (std::size_t i = first; i < ranks.size(); ++i) {
+      const auto clock = clocks.find(ranks[i].device.value_or(0));
+      if (ranks[i].device && clock != clocks.end()) ranks[i].sm_clock = clock->second;
+    }
   } else {
     if (first_bytes(path).find(rank_schema) != std::string::npos) {
       ranks.push_back(parse_rank_file(read_file(path, json::largest_document), name));

@@ -155,7 +155,9 @@ class StepPicture {
     svg_ += fmt::format(
         "<text x=\"0\" y=\"{:.0f}\">{}</text>", y(place) + step_lane / 2 + 5,
         format::xml_text(format::elide(fmt::format("Rank {}", format::one_line(world_.label(rank))), 13)));
-    for (const RankStretch& stretch : world_.ranks[rank].stretches) {
+    const RankStretches& stretches = world_.ranks[rank].stretches;
+    for (std::size_t i = 0; i < stretches.size(); ++i) {
+      const RankStretch stretch = stretches[i];
       if (stretch.what == RankActivity::idle) continue;
       const double start = world_.clocks.common(rank, stretch.time.start);
       const double end = world_.clocks.common(rank, stretch.time.end);
@@ -197,7 +199,8 @@ class StepPicture {
       top = std::min(top.value_or(place), place);
       bottom = std::max(bottom.value_or(place), place);
       const trace::Interval waiting = waiting_in(world_, part, arrival);
-      for (const trace::Interval& exposed : world_.ranks[part.rank].collectives[part.collective].exposed) {
+      const RankSummary& rank = world_.ranks[part.rank];
+      for (const trace::Interval& exposed : rank.exposed_of(rank.collectives[part.collective])) {
         const double start = world_.clocks.common(part.rank, exposed.start);
         const double end = world_.clocks.common(part.rank, std::min(exposed.end, waiting.end));
         if (end > start) block(place, start, end, "waiting");

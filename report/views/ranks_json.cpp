@@ -76,6 +76,14 @@ ordered_json cause_json(const LateCause& cause) {
   if (cause.what == What::idle) data["idle"] = idle_cause(cause.part);
   if (cause.what == What::some_kernel) data["kernel"] = cause.kernel;
   if (cause.factor > 1) data["factor"] = cause.factor;
+  if (cause.sm_clock > 0) {
+    data["sm_clock"] = cause.sm_clock;
+    data["usual_sm_clock"] = cause.usual_sm_clock;
+  }
+  if (!cause.place.empty()) {
+    data["place"] = cause.place;
+    data["place_is_line"] = cause.place_is_line;
+  }
   return data;
 }
 
@@ -118,10 +126,21 @@ ordered_json path_json(const CriticalPath& path) {
   return data;
 }
 
-ordered_json group_json(const World& world, const RankGroup& group) {
+ordered_json group_json(const World& world, std::size_t index) {
+  const RankGroup& group = world.meetings.groups[index];
+  const GroupUse& use = world.uses[index];
   ordered_json members = ordered_json::array();
   for (const std::uint32_t rank : group.ranks) members.push_back(world.label(rank));
-  return {{"name", group.name}, {"size", group.size}, {"ranks", std::move(members)}};
+  const bool is_known = use.parallelism != Parallelism::unknown;
+  return {{"name", group.name},
+          {"size", group.size},
+          {"ranks", std::move(members)},
+          {"parallelism", is_known ? ordered_json(to_string(use.parallelism)) : ordered_json()},
+          {"stride", use.stride > 0 ? ordered_json(use.stride) : ordered_json()},
+          {"collectives_per_step", use.per_step},
+          {"usual_kind", use.per_step > 0 ? ordered_json(trace::to_string(use.kind)) : ordered_json()},
+          {"usual_bytes", use.bytes > 0 ? ordered_json(use.bytes) : ordered_json()},
+          {"early", use.early}};
 }
 
 }  // namespace
@@ -132,7 +151,7 @@ ordered_json ranks_json(const World& world) {
   for (std::size_t r = 0; r < world.ranks.size(); ++r) ranks.push_back(rank_json(world, r));
   for (const LateRank& one : world.late) late.push_back(late_json(world, one));
   for (const LinkRate& rate : world.rates) rates.push_back(collective_json(rate));
-  for (const RankGroup& group : world.meetings.groups) groups.push_back(group_json(world, group));
+  for (std::size_t g = 0; g < world.meetings.groups.size(); ++g) groups.push_back(group_json(world, g));
   ordered_json answer = ordered_json::array();
   for (const std::string& sentence : rank_sentences(world)) answer.push_back(format::one_line(sentence));
   return {{"schema", "mprof.ranks/1"},

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -91,6 +93,67 @@ std::vector<std::string> late_sentences(const World& world) {
       share_and_time(world, world.waiting_cost))};
 }
 
+/// "4 communicators of 2 neighbouring ranks"
+std::string groups_of_use(const GroupUse& use, std::uint32_t size, std::size_t count) {
+  const std::string groups = count == 1 ? "one communicator" : fmt::format("{} communicators", count);
+  if (use.stride == 1) return fmt::format("{} of {} neighbouring ranks", groups, size);
+  if (use.stride > 1) return fmt::format("{} of {} ranks that are {} apart", groups, size, use.stride);
+  return fmt::format("{} of {} ranks", groups, size);
+}
+
+/// What a use was told by, for one communicator.
+std::string evidence_of(const GroupUse& use) {
+  std::string text =
+      fmt::format(" with {} {}", format::significant(use.per_step, 3),
+                  use.gathers > 0 ? "AllGather and ReduceScatter" : trace::to_string(use.kind));
+  if (use.bytes > 0 && use.gathers == 0)
+    text += fmt::format(" of {}", format::quantity(static_cast<double>(use.bytes), Unit::byte));
+  text += " a step";
+  if (use.parallelism == Parallelism::data) text += ", none early in it";
+  if (use.parallelism == Parallelism::tensor && use.gathers == 0) text += ", spread over it";
+  if (use.parallelism == Parallelism::expert) text += ", with other sizes on each rank";
+  return text;
+}
+
+std::string_view title_of(Parallelism parallelism) {
+  switch (parallelism) {
+    case Parallelism::data:
+      return "Data parallelism";
+    case Parallelism::sharded_data:
+      return "Sharded data parallelism";
+    case Parallelism::tensor:
+      return "Tensor parallelism";
+    case Parallelism::pipeline:
+      return "Pipeline parallelism";
+    case Parallelism::expert:
+      return "Expert parallelism";
+    case Parallelism::unknown:
+      break;
+  }
+  return "";
+}
+
+std::vector<std::string> parallelism_sentences(const World& world) {
+  struct Class {
+    const GroupUse* first = nullptr;
+    std::size_t count = 0;
+  };
+  std::map<std::tuple<Parallelism, std::uint32_t, std::uint32_t>, Class> classes;  // by size and stride
+  for (std::size_t g = 0; g < world.uses.size(); ++g) {
+    const GroupUse& use = world.uses[g];
+    if (use.parallelism == Parallelism::unknown) continue;
+    Class& of = classes[{use.parallelism, world.meetings.groups[g].size, use.stride}];
+    if (of.first == nullptr) of.first = &use;
+    ++of.count;
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [key, of] : classes)
+    sentences.push_back(fmt::format("{}: {}, {}{}.", title_of(std::get<0>(key)),
+                                    groups_of_use(*of.first, std::get<1>(key), of.count),
+                                    of.count > 1 ? ", each" : "", evidence_of(*of.first)));
+  return sentences;
+}
+
 std::string rate_sentence(const World& world) {
   constexpr std::uint64_t least = 1 << 20;  // B; what is smaller tells of latency
   for (const LinkRate& rate : world.rates) {
@@ -152,6 +215,7 @@ std::vector<std::string> rank_sentences(const World& world) {
   if (world.steps == 0) return sentences;
   sentences.push_back(exposed_sentence(world));
   for (std::string& sentence : late_sentences(world)) sentences.push_back(std::move(sentence));
+  for (std::string& sentence : parallelism_sentences(world)) sentences.push_back(std::move(sentence));
   for (std::string sentence : {rate_sentence(world), path_sentence(world), clock_sentence(world)}) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   }
@@ -191,17 +255,48 @@ std::vector<std::string> rank_doubts(const World& world) {
   return doubts;
 }
 
+namespace {
+
+std::string_view host_activity(BudgetPart part, bool has_example) {
+  switch (part) {
+    case BudgetPart::idle_tracing:
+      return "recording the trace holds its host";
+    case BudgetPart::idle_waiting:
+      return "its host is in a call that waits for the GPU";
+    case BudgetPart::idle_allocation:
+      return "its host allocates or frees memory";
+    case BudgetPart::idle_calls:
+      return "its host is in other calls of CUDA, launches most of all";
+    case BudgetPart::idle_system:
+      return "its host is in the operating system: files, sleeping, locks";
+    default:
+      return has_example ? "its host runs code of its own, such as a data loader"
+                         : "its host runs code of its own";
+  }
+}
+
+/// Where the host is, after what it does.
+std::string place_of(const LateCause& cause) {
+  if (cause.place.empty()) return "";
+  const std::string place = format::one_line(format::elide(cause.place, 80));
+  return cause.place_is_line ? fmt::format(", in {}", place) : fmt::format(", in the range {}", place);
+}
+
+}  // namespace
+
 std::string late_cause(const LateCause& cause) {
   using What = LateCause::What;
   switch (cause.what) {
     case What::unknown:
       return "its own trace does not show why";
     case What::all_kernels:
-      return fmt::format(
-          "its kernels take {} as long as on the other ranks, all of them alike: look at its GPU's clock, "
-          "its "
-          "power limit, and other processes on it",
-          format::times(cause.factor));
+      return fmt::format("its kernels take {} as long as on the other ranks, all of them alike: {}",
+                         format::times(cause.factor),
+                         cause.sm_clock > 0
+                             ? fmt::format("its GPU ran at {}, the others at {}",
+                                           format::quantity(cause.sm_clock, Unit::hertz),
+                                           format::quantity(cause.usual_sm_clock, Unit::hertz))
+                             : "look at its GPU's clock, its power limit, and other processes on it");
     case What::some_launches:
       return fmt::format(
           "some launches of its kernels take far longer than others of the same kernels, in all {} a step: "
@@ -221,22 +316,9 @@ std::string late_cause(const LateCause& cause) {
     case What::idle:
       break;
   }
-  const std::string idle =
-      fmt::format("its GPU is idle for {} a step longer than the others'", format::nanoseconds(cause.more));
-  switch (cause.part) {
-    case BudgetPart::idle_tracing:
-      return idle + ", while recording the trace holds its host";
-    case BudgetPart::idle_waiting:
-      return idle + ", while its host is in a call that waits for the GPU";
-    case BudgetPart::idle_allocation:
-      return idle + ", while its host allocates or frees memory";
-    case BudgetPart::idle_calls:
-      return idle + ", while its host is in other calls of CUDA, launches most of all";
-    case BudgetPart::idle_system:
-      return idle + ", while its host is in the operating system: files, sleeping, locks";
-    default:
-      return idle + ", while its host runs code of its own, such as a data loader";
-  }
+  return fmt::format("its GPU is idle for {} a step longer than the others', while {}{}",
+                     format::nanoseconds(cause.more), host_activity(cause.part, cause.place.empty()),
+                     place_of(cause));
 }
 
 std::string rate_name(const LinkRate& rate) {

@@ -53,6 +53,16 @@ test("summaries say what the traces say, and are small", (t) => {
   assert.deepEqual(of_summaries, of_traces);
 });
 
+test("a rank that its host holds up is named with the line, in traces and in summaries", (t) => {
+  const root = temporary(t), nature = (rank) => ({ stall: rank === 1 ? 2500 : 50 });
+  const folder = fabricate_ranks(join(root, "traces"), { nature });
+  const [late] = json_of(folder).late;
+  assert.deepEqual([late.rank, late.cause.kind, late.cause.place, late.cause.place_is_line], ["1", "idle", "train.py(42): load", true]);
+  assert.match(late.cause.text, /while its host runs code of its own, in train\.py\(42\): load$/);
+  assert.equal(mprof(["ranks", folder, "--summaries", join(root, "shared")]).code, 0);
+  assert.deepEqual(json_of(join(root, "shared")), json_of(folder));
+});
+
 test("the page has the map, the slowest step with its arrows, and the tables", (t) => {
   const root = temporary(t), folder = fabricate_ranks(join(root, "traces"), { nature: late });
   const { code, err } = mprof(["ranks", folder, "--html", join(root, "ranks.html")]);

@@ -47,13 +47,21 @@ class Rank {
         trace.messages.index(message_), step);
   }
 
+  /// The GPU has nothing to do.
+  void load(std::size_t step) {
+    const double start = now;
+    if (step >= nature.since) now += nature.host_delay;
+    if (step < nature.skipped || now == start) return;
+    trace.ranges.push_back(on_host(trace.names.index(":loader"), start));
+    if (!nature.with_stack) return;
+    for (const char* name : {"torch/nn/modules/module.py(7): call", "train.py(42): load",
+                             "torch/utils/data/dataloader.py(9): next"})
+      trace.frames.push_back(on_host(trace.names.index(name), start));
+  }
+
   void end_step(double start, std::size_t step) {
     if (step < nature.skipped) return;
-    const auto name = trace.names.index(fmt::format(":step {}", step));
-    trace.ranges.push_back({.time = {at(start), at(now)},
-                            .thread = trace::nsys::global_thread(process(), 1),
-                            .end_thread = trace::nsys::global_thread(process(), 1),
-                            .name = name});
+    trace.ranges.push_back(on_host(trace.names.index(fmt::format(":step {}", step)), start));
   }
 
   trace::Trace trace{};
@@ -67,6 +75,10 @@ class Rank {
   /// As its own clock shows a true time.
   [[nodiscard]] std::int64_t at(double time) const {
     return std::llround(1e9 * (time * (1 + nature.clock_drift) + nature.clock_offset));
+  }
+  [[nodiscard]] trace::Range on_host(trace::NameIndex name, double start) const {
+    const std::int64_t thread = trace::nsys::global_thread(process(), 1);
+    return {.time = {at(start), at(now)}, .thread = thread, .end_thread = thread, .name = name};
   }
   void add(const char* name, double start, double end, std::uint32_t stream, std::uint32_t message,
            std::size_t step) {
@@ -107,7 +119,7 @@ std::vector<trace::Trace> fabricate(const FabricatedWorld& world) {
   for (std::size_t step = 0; step < world.steps; ++step) {
     for (std::size_t r = 0; r < world.ranks; ++r) {
       begins[r] = ranks[r].now;
-      if (step >= ranks[r].nature.since) ranks[r].now += ranks[r].nature.host_delay;
+      ranks[r].load(step);
       ranks[r].compute("attention(float*)", attention, step);
       ranks[r].compute("forward(float*)", forward - attention, step);
     }

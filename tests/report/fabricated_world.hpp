@@ -16,11 +16,12 @@ struct RankNature {
   double slower = 1;            ///< factor on its computing kernels
   double slower_attention = 1;  ///< factor on one of them beside that
   double interrupted = 0;       ///< s, that each fifth computing kernel takes longer
-  double host_delay = 0;        ///< s, before each step in which its GPU has nothing to do
-  double clock_offset = 0;      ///< s
-  double clock_drift = 0;       ///< its clock gains so much a second
-  std::size_t since = 0;        ///< the deviations begin with this step
-  std::size_t skipped = 0;      ///< its trace begins so many steps later
+  double host_delay = 0;    ///< s, before each step in which its GPU has nothing to do: the range "loader"
+  bool with_stack = false;  ///< which is the function "train.py(42): load", below one of PyTorch's
+  double clock_offset = 0;  ///< s
+  double clock_drift = 0;   ///< its clock gains so much a second
+  std::size_t since = 0;    ///< the deviations begin with this step
+  std::size_t skipped = 0;  ///< its trace begins so many steps later
 };
 
 struct FabricatedWorld {

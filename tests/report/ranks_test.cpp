@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/wording/ranks.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -52,7 +53,7 @@ RankSummary bare_rank(std::uint32_t rank, trace::CollectiveKind kind, std::uint3
     step.parts.at(static_cast<std::size_t>(RankActivity::computing)) = bare_step - within_step.length();
     summary.steps.push_back(step);
     const trace::Interval time{start + within_step.start, start + within_step.end};
-    summary.collectives.push_back({.time = time, .kind = kind, .group_size = group_size, .exposed = {time}});
+    summary.add({.time = time, .group_size = group_size, .kind = kind}, std::vector{time});
   }
   return summary;
 }
@@ -177,6 +178,40 @@ TEST(Ranks, ARankWhoseHostIsSlowIsNamedWithTheStepSinceWhichItIs) {
   EXPECT_EQ(late.cause.part, BudgetPart::idle_host);
   ASSERT_TRUE(late.since.has_value());
   EXPECT_THAT(*late.since, AllOf(Ge(28U), Le(32U)));
+  EXPECT_EQ(late.cause.place, "loader");
+  EXPECT_FALSE(late.cause.place_is_line);
+  EXPECT_THAT(rank_sentences(world), Contains(HasSubstr("runs code of its own, in the range loader.")));
+}
+
+TEST(Ranks, TheLineOfTheHostIsNamedWhereTheTraceHasStacks) {
+  FabricatedWorld fabricated{.ranks = 4};
+  fabricated.nature = [](std::size_t rank) {
+    return RankNature{.host_delay = rank == 3 ? 2e-3 : 0.1e-3, .with_stack = true};
+  };
+  const auto ranks = summaries_of(fabricate(fabricated));
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.late.size(), 1U);
+  EXPECT_EQ(world.late.front().cause.place, "train.py(42): load");
+  EXPECT_TRUE(world.late.front().cause.place_is_line);
+  EXPECT_TRUE(is_near(world.late.front().cause.more, 1.9 * ms, 0.03));
+  EXPECT_THAT(rank_sentences(world), Contains(HasSubstr("runs code of its own, in train.py(42): load.")));
+}
+
+TEST(Ranks, ALowerClockIsNamedWhereItExplainsSlowerKernels) {
+  FabricatedWorld fabricated;
+  fabricated.nature = [](std::size_t rank) { return RankNature{.slower = rank == 5 ? 1.12 : 1.0}; };
+  auto ranks = summaries_of(fabricate(fabricated));
+  for (const double own : {1.9e9, 1.7e9}) {
+    for (RankSummary& rank : ranks) rank.sm_clock = rank.rank == 5 ? own : 1.92e9;
+    const World world = world_of(ranks);
+    ASSERT_EQ(world.late.size(), 1U);
+    const auto clock = HasSubstr("its GPU ran at 1.700 GHz, the others at 1.920 GHz");
+    if (own < 1.8e9) {
+      EXPECT_THAT(rank_sentences(world), Contains(clock));
+    } else {
+      EXPECT_EQ(world.late.front().cause.sm_clock, 0);
+    }
+  }
 }
 
 TEST(Ranks, JitterAloneMakesNoRankLate) {
@@ -302,8 +337,8 @@ TEST(Ranks, ManyCollectivesOfUnequalTracesAreMatched) {
       summary.steps.push_back({.time = {ends[step * of_step] + offset, ends[(step + 1) * of_step] + offset}});
       for (std::size_t i = step * of_step + 1; i <= (step + 1) * of_step; ++i)
         summary.collectives.push_back({.time = {ends[i] + offset - 10'000, ends[i] + offset},
-                                       .kind = trace::CollectiveKind::all_reduce,
-                                       .group_size = 2});
+                                       .group_size = 2,
+                                       .kind = trace::CollectiveKind::all_reduce});
     }
     return summary;
   };
@@ -339,6 +374,148 @@ TEST(Ranks, UnnamedCommunicatorsAreADoubt) {
       EXPECT_THAT(rank_doubts(world_of(ranks)), doubt);
     }
   }
+}
+
+/// What a rank does in each step of 10 ms in one group.
+struct GroupWork {
+  std::string group{};
+  std::uint32_t size = 2;
+  trace::CollectiveKind kind = trace::CollectiveKind::all_reduce;
+  std::vector<double> places{};  ///< from 0 to 1 in the step
+  std::uint64_t bytes = 0;
+};
+
+std::vector<double> evenly(std::size_t count) {
+  std::vector<double> places;
+  for (std::size_t i = 0; i < count; ++i)
+    places.push_back((static_cast<double>(i) + 0.5) / static_cast<double>(count));
+  return places;
+}
+
+template <class WorkOf>
+std::vector<RankSummary> ranks_with(std::uint32_t count, const WorkOf& work_of) {
+  constexpr std::int64_t steps = 12;
+  std::vector<RankSummary> ranks;
+  for (std::uint32_t r = 0; r < count; ++r) {
+    RankSummary rank{.name = fmt::format("rank{}", r), .clock = "host", .rank = r, .world_size = count};
+    rank.step = "step #";
+    const std::vector<GroupWork> works = work_of(r);
+    for (const GroupWork& work : works) {
+      if (std::ranges::find(rank.groups, work.group) == rank.groups.end()) rank.groups.push_back(work.group);
+    }
+    for (std::int64_t step = 0; step < steps; ++step) {
+      rank.steps.push_back({.time = {step * bare_step, (step + 1) * bare_step}});
+      std::vector<RankCollective> all;
+      for (const GroupWork& work : works) {
+        const auto group = std::ranges::find(rank.groups, work.group) - rank.groups.begin();
+        for (const double place : work.places) {
+          const std::int64_t start = step * bare_step + std::llround(place * bare_step);
+          all.push_back({.time = {start, start + 20'000},
+                         .bytes = work.bytes,
+                         .group_size = work.size,
+                         .group = static_cast<std::uint32_t>(group),
+                         .kind = work.kind});
+        }
+      }
+      std::ranges::stable_sort(all, {}, [](const RankCollective& one) { return one.time.start; });
+      for (const RankCollective& one : all) rank.add(one, {});
+    }
+    ranks.push_back(std::move(rank));
+  }
+  return ranks;
+}
+
+std::vector<Parallelism> told(const std::vector<RankSummary>& ranks, const std::string& prefix) {
+  const World world = world_of(ranks);
+  std::vector<Parallelism> all;
+  for (std::size_t g = 0; g < world.uses.size(); ++g) {
+    if (world.meetings.groups[g].name.starts_with(prefix)) all.push_back(world.uses[g].parallelism);
+  }
+  return all;
+}
+
+TEST(Parallelism, EightRanksAreTwoByTwoByTwo) {
+  using enum trace::CollectiveKind;
+  const auto ranks = ranks_with(8, [](std::uint32_t rank) {
+    return std::vector<GroupWork>{
+        {fmt::format("tensor {}", rank / 2), 2, all_reduce, evenly(16), 8'000'000},
+        {fmt::format("data {}", rank / 4 * 2 + rank % 2), 2, all_reduce, {0.7, 0.8, 0.95}, 25'000'000},
+        {fmt::format("pipeline {}", rank % 4), 2, send_receive, {0.1, 0.3, 0.6, 0.9}, 4'000'000}};
+  });
+  EXPECT_THAT(told(ranks, "tensor"), testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::tensor)));
+  EXPECT_THAT(told(ranks, "data"), testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::data)));
+  EXPECT_THAT(told(ranks, "pipeline"),
+              testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::pipeline)));
+  const auto sentences = rank_sentences(world_of(ranks));
+  EXPECT_THAT(sentences, Contains("Tensor parallelism: 4 communicators of 2 neighbouring ranks, each with 16 "
+                                  "AllReduce of 7.629 MiB a step, spread over it."));
+  EXPECT_THAT(sentences,
+              Contains("Data parallelism: 4 communicators of 2 ranks that are 2 apart, each with 3 "
+                       "AllReduce of 23.84 MiB a step, none early in it."));
+  EXPECT_THAT(sentences, Contains("Pipeline parallelism: 4 communicators of 2 ranks that are 4 apart, each "
+                                  "with 4 Send/Recv of 3.815 MiB a step."));
+}
+
+TEST(Parallelism, ALongPipelineWhoseMessagesCannotBeMatchedIsTold) {
+  using enum trace::CollectiveKind;
+  const auto ranks = ranks_with(8, [](std::uint32_t rank) {
+    return std::vector<GroupWork>{
+        {fmt::format("data {}", rank / 2), 2, all_reduce, {0.9}, 25'000'000},
+        {fmt::format("pipeline {}", rank % 2), 4, send_receive, {0.1, 0.6}, 4'000'000}};
+  });
+  EXPECT_THAT(told(ranks, "pipeline"), ElementsAre(Parallelism::pipeline, Parallelism::pipeline));
+}
+
+TEST(Parallelism, ShardedDataAndExpertsAreTold) {
+  using enum trace::CollectiveKind;
+  EXPECT_THAT(told(ranks_with(4,
+                              [](std::uint32_t) {
+                                return std::vector<GroupWork>{{"world", 4, all_gather, evenly(9), 1'000'000},
+                                                              {"world", 4, reduce_scatter, {0.8}, 1'000'000}};
+                              }),
+                   "world"),
+              testing::Each(Parallelism::sharded_data));
+  EXPECT_THAT(
+      told(
+          ranks_with(
+              4,
+              [](std::uint32_t rank) {
+                return std::vector<GroupWork>{{"experts", 4, all_to_all, evenly(8), 1'000'000 + 1000 * rank}};
+              }),
+          "experts"),
+      ElementsAre(Parallelism::expert));
+}
+
+TEST(Parallelism, WhatMayBeSeveralThingsIsNotTold) {
+  using enum trace::CollectiveKind;
+  const std::vector<GroupWork> unclear{{"few", 4, all_reduce, evenly(3), 1'000'000},
+                                       {"ring", 4, send_receive, evenly(8), 1'000'000},
+                                       {"exchange", 4, all_to_all, evenly(8), 1'000'000}};
+  for (const GroupWork& work : unclear)
+    EXPECT_THAT(told(ranks_with(4, [&](std::uint32_t) { return std::vector{work}; }), work.group),
+                ElementsAre(Parallelism::unknown))
+        << work.group;
+  // Sharded within neighbours and summed between them, or tensors and data: as many sums as scatters.
+  const auto hybrid = ranks_with(4, [](std::uint32_t rank) {
+    return std::vector<GroupWork>{
+        {fmt::format("shards {}", rank / 2), 2, all_gather, evenly(8), 1'000'000},
+        {fmt::format("shards {}", rank / 2), 2, reduce_scatter, evenly(4), 1'000'000},
+        {fmt::format("sums {}", rank % 2), 2, all_reduce, evenly(4), 500'000}};
+  });
+  EXPECT_THAT(told(hybrid, "shards"), testing::Each(Parallelism::unknown));
+}
+
+TEST(Ranks, BytesOfOneRankAreMultipliedByTheGroup) {
+  using enum trace::CollectiveKind;
+  auto ranks = ranks_with(4, [](std::uint32_t) {
+    return std::vector<GroupWork>{{"world", 0, all_gather, evenly(8), 1'000'000}};
+  });
+  for (RankSummary& rank : ranks) {
+    for (RankCollective& one : rank.collectives) one.is_of_one_rank = true;
+  }
+  const World world = world_of(ranks);
+  ASSERT_EQ(world.rates.size(), 1U);
+  EXPECT_EQ(world.rates.front().bytes, 4'000'000U);
 }
 
 TEST(Ranks, FiveHundredRanksAreToldApart) {

@@ -11,13 +11,13 @@ function numbers(seed) {
   return () => (state = (state * 16807) % 2147483647) / 2147483647;
 }
 
-/** `nature(rank)`: { slower, offset (us), drift }. `reduces`: with AllReduce. Returns the folder. */
+/** `nature(rank)`: { slower, offset (us), drift, stall (us before a step, in a function of the program) }. `reduces`: with AllReduce. Returns the folder. */
 export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => ({}), reduces = true }) {
   mkdirSync(folder, { recursive: true });
   const random = numbers(7);
-  const all = Array.from({ length: ranks }, (_, rank) => ({ rank, now: 0, slower: 1, offset: 0, drift: 0, events: [], ...nature(rank) }));
+  const all = Array.from({ length: ranks }, (_, rank) => ({ rank, now: 0, slower: 1, offset: 0, drift: 0, stall: 0, events: [], ...nature(rank) }));
   const add = (one, name, cat, start, end, tid, args) => one.events.push({
-    ph: "X", cat, name, pid: cat === "user_annotation" ? 100 + one.rank : 0, tid,
+    ph: "X", cat, name, pid: ["user_annotation", "python_function"].includes(cat) ? 100 + one.rank : 0, tid,
     ts: start * (1 + one.drift) + one.offset, dur: (end - start) * (1 + one.drift), args });
   const compute = (one, name, time) => {
     const end = one.now + time * one.slower * (1 + 0.004 * (random() - 0.5));
@@ -27,6 +27,12 @@ export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => 
   let free = 0;
   for (let step = 0; step < steps; ++step) {
     const begins = all.map((one) => one.now);
+    for (const one of all) {
+      if (one.stall === 0) continue;
+      for (const name of ["torch/utils/data.py(7): next", "train.py(42): load", "<built-in method sleep>"])
+        add(one, name, "python_function", one.now, one.now + one.stall, 1, {});
+      one.now += one.stall;
+    }
     for (const one of all) compute(one, "forward(float*)", forward);
     for (let i = 0; i < 4; ++i) {
       const ready = all.map((one) => Math.max(compute(one, "backward(float*)", piece), free));

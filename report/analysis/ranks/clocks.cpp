@@ -29,6 +29,7 @@ RankClocks::RankClocks(std::span<const RankSummary> ranks, const Meetings& meeti
   constexpr int refinements = 3;
   for (int i = 0; i < refinements; ++i) fit_all();
   measure_distances();
+  moments_ = {};
 }
 
 /// From the rank with the lowest number on.
@@ -41,9 +42,16 @@ void RankClocks::number_clocks(std::span<const RankSummary> ranks) {
   parts_.resize(numbers.size());
 }
 
+/// Of many collectives of a group, some at equal distances: medians of two thousand are exact enough.
 void RankClocks::collect(std::span<const RankSummary> ranks, const Meetings& meetings) {
+  constexpr std::size_t most_of_group = 2000;
+  std::vector<std::size_t> counts(meetings.groups.size()), seen(meetings.groups.size());
+  for (const Meeting& meeting : meetings.all)
+    counts[meeting.group] += trace::ends_together(meeting.kind) ? 1 : 0;
   for (const Meeting& meeting : meetings.all) {
     if (!trace::ends_together(meeting.kind)) continue;
+    const std::size_t gap = (counts[meeting.group] + most_of_group - 1) / most_of_group;
+    if (seen[meeting.group]++ % gap != 0) continue;
     std::vector<Moment>& moments = moments_.emplace_back();
     for (const MeetingPart& part : meeting.parts)
       moments.push_back({clock_of_[part.rank],

@@ -2,6 +2,7 @@
 #include "report/analysis/ranks/critical_path.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 namespace mprof {
@@ -12,9 +13,9 @@ class Walker {
   explicit Walker(const World& world) : world_(world), meeting_of_(world.ranks.size()) {
     path_.by_rank.resize(world.ranks.size());
     for (std::size_t r = 0; r < world.ranks.size(); ++r)
-      meeting_of_[r].assign(world.ranks[r].collectives.size(), nullptr);
-    for (const Meeting& meeting : world.meetings.all) {
-      for (const MeetingPart& part : meeting.parts) meeting_of_[part.rank][part.collective] = &meeting;
+      meeting_of_[r].assign(world.ranks[r].collectives.size(), no_meeting);
+    for (std::uint32_t i = 0; i < world.meetings.all.size(); ++i) {
+      for (const MeetingPart& part : world.meetings.all[i].parts) meeting_of_[part.rank][part.collective] = i;
     }
   }
 
@@ -55,28 +56,25 @@ class Walker {
 
   /// The path's last piece before a moment is counted; returns when it began.
   std::optional<double> step_back(std::size_t& rank, double time, double begin) {
-    const std::vector<RankStretch>& stretches = world_.ranks[rank].stretches;
+    const RankStretches& stretches = world_.ranks[rank].stretches;
+    if (stretches.size() == 0) return std::nullopt;
     const std::int64_t own = world_.clocks.own(rank, time);
-    auto stretch =
-        std::ranges::lower_bound(stretches, own, {}, [](const RankStretch& one) { return one.time.end; });
-    if (stretch == stretches.end()) {
-      if (stretches.empty()) return std::nullopt;
-      --stretch;
-    }
-    if (stretch->time.start >= own && stretch != stretches.begin()) --stretch;
-    const double start = std::max(world_.clocks.common(rank, stretch->time.start), begin);
+    std::size_t at = std::min(stretches.at(own), stretches.size() - 1);
+    if (stretches[at].time.start >= own && at > 0) --at;
+    const RankStretch stretch = stretches[at];
+    const double start = std::max(world_.clocks.common(rank, stretch.time.start), begin);
     if (start >= time) return std::nullopt;
-    if (stretch->what == RankActivity::communicating) {
+    if (stretch.what == RankActivity::communicating) {
       if (const Meeting* meeting = meeting_at(rank, own)) {
         const Arrival arrival = last_arrival(world_, *meeting);
         if (arrival.last < time) {
-          count(stretch->what, std::nullopt, time - std::max(arrival.last, begin));
+          count(stretch.what, std::nullopt, time - std::max(arrival.last, begin));
           rank = meeting->parts[arrival.part].rank;
           return std::max(arrival.last, begin);
         }
       }
     }
-    count(stretch->what, stretch->what == RankActivity::communicating ? std::nullopt : std::optional(rank),
+    count(stretch.what, stretch.what == RankActivity::communicating ? std::nullopt : std::optional(rank),
           time - start);
     return start;
   }
@@ -88,7 +86,9 @@ class Walker {
     constexpr int looked_at = 8;
     for (int i = 0; i < looked_at && one != all.begin(); ++i) {
       --one;
-      if (one->time.end >= own) return meeting_of_[rank][static_cast<std::size_t>(one - all.begin())];
+      if (one->time.end < own) continue;
+      const std::uint32_t number = meeting_of_[rank][static_cast<std::size_t>(one - all.begin())];
+      return number == no_meeting ? nullptr : &world_.meetings.all[number];
     }
     return nullptr;
   }
@@ -99,7 +99,9 @@ class Walker {
   }
 
   const World& world_;
-  std::vector<std::vector<const Meeting*>> meeting_of_;  ///< by rank and collective
+  static constexpr std::uint32_t no_meeting = ~std::uint32_t{0};
+
+  std::vector<std::vector<std::uint32_t>> meeting_of_;  ///< by rank and collective
   CriticalPath path_;
 };
 

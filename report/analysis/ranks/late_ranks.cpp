@@ -180,6 +180,20 @@ double factor_at(std::vector<SlowKernel> kernels, double share) {
   return 1;
 }
 
+/// The clock of its GPU, if a lower one than the others' explains half of what its kernels take longer.
+void add_clock(const World& world, std::size_t rank, LateCause& cause) {
+  const std::optional<double> own = world.ranks[rank].sm_clock;
+  std::vector<double> others;
+  for (std::size_t r = 0; r < world.ranks.size(); ++r) {
+    if (r != rank && world.ranks[r].sm_clock) others.push_back(*world.ranks[r].sm_clock);
+  }
+  if (!own || *own <= 0 || others.empty()) return;
+  const double usual = median(others);
+  if (usual / *own - 1 < (cause.factor - 1) / 2) return;
+  cause.sm_clock = *own;
+  cause.usual_sm_clock = usual;
+}
+
 LateCause cause_of_computing(const World& world, std::size_t rank, double more) {
   LateCause cause{.what = What::unknown, .more = more};
   const double own = world.usual[rank].launches;
@@ -198,6 +212,7 @@ LateCause cause_of_computing(const World& world, std::size_t rank, double more) 
     if (half > noticeable && least - 1 >= (half - 1) / 2) {
       cause.what = What::all_kernels;
       cause.factor = half;
+      add_clock(world, rank, cause);
       return cause;
     }
     const SlowKernel& slowest = *std::ranges::max_element(kernels, {}, &SlowKernel::more);
@@ -215,6 +230,38 @@ LateCause cause_of_computing(const World& world, std::size_t rank, double more) 
   return cause;
 }
 
+/// ns a step, of the same place and cause.
+double time_at(const RankSummary& rank, const RankPlace& place) {
+  for (const RankPlace& own : rank.places) {
+    if (own.part == place.part && own.is_line == place.is_line && own.name == place.name)
+      return static_cast<double>(own.time) / static_cast<double>(std::max<std::size_t>(rank.steps.size(), 1));
+  }
+  return 0;
+}
+
+/// The place of its host that explains half of its idle time, a line before a range.
+void place_idle_time(const World& world, std::size_t rank, LateCause& cause) {
+  for (const bool is_line : {true, false}) {
+    const RankPlace* most = nullptr;
+    double most_more = cause.more / 2;
+    for (const RankPlace& place : world.ranks[rank].places) {
+      if (place.part != cause.part || place.is_line != is_line) continue;
+      std::vector<double> others;
+      for (std::size_t r = 0; r < world.ranks.size(); ++r) {
+        if (r != rank && !world.is_left_out[r]) others.push_back(time_at(world.ranks[r], place));
+      }
+      const double more = time_at(world.ranks[rank], place) - (others.empty() ? 0 : median(others));
+      if (more < most_more) continue;
+      most_more = more;
+      most = &place;
+    }
+    if (most == nullptr) continue;
+    cause.place = most->name;
+    cause.place_is_line = is_line;
+    return;
+  }
+}
+
 /// What it has more of than the others, if that explains a quarter of what it costs.
 LateCause cause_of(const World& world, const LateRank& late) {
   constexpr double telling = 0.25;
@@ -229,8 +276,9 @@ LateCause cause_of(const World& world, const LateRank& late) {
     causes.push_back({.what = What::idle,
                       .more = more([part](const UsualRank& one) { return one.idle.at(part); }),
                       .part = static_cast<BudgetPart>(part)});
-  const LateCause& most = *std::ranges::max_element(causes, {}, &LateCause::more);
+  LateCause& most = *std::ranges::max_element(causes, {}, &LateCause::more);
   if (most.more < telling * late.cost) return {};
+  if (most.what == What::idle) place_idle_time(world, late.rank, most);
   return most.what == What::all_kernels ? cause_of_computing(world, late.rank, most.more) : most;
 }
 

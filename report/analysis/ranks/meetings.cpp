@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "model/statistics/median.hpp"
@@ -17,7 +19,6 @@ namespace {
 struct Sequence {
   std::uint32_t rank = 0;
   std::vector<std::uint32_t> collectives{};
-  std::vector<double> ends{};  ///< ns
 };
 
 /// A group as it is put together: the sequence that others are compared with, and theirs with their shifts.
@@ -47,6 +48,7 @@ class Matcher {
     budget_ = std::max(least_budget, budget_of_all / std::max<std::size_t>(sequences, 1));
     for (auto& [key, of_group] : by_group) gather(key.first, std::move(of_group));
     for (Gathering& gathering : gatherings_) add_meetings(gathering);
+    add_groups_without_meetings();
     return std::move(meetings_);
   }
 
@@ -55,6 +57,10 @@ class Matcher {
 
   [[nodiscard]] const RankCollective& collective(const Sequence& sequence, std::size_t at) const {
     return ranks_[sequence.rank].collectives[sequence.collectives[at]];
+  }
+
+  [[nodiscard]] double end_of(const Sequence& sequence, std::size_t at) const {
+    return static_cast<double>(collective(sequence, at).time.end);
   }
 
   /// With more ranks than two, the n-th message of one is not the n-th one of another.
@@ -80,7 +86,6 @@ class Matcher {
         }
         Sequence& sequence = own.at(one.group);
         sequence.collectives.push_back(c);
-        sequence.ends.push_back(static_cast<double>(one.time.end));
       }
       std::size_t unnamed = 0;
       for (std::size_t g = 0; g < own.size(); ++g) {
@@ -114,12 +119,12 @@ class Matcher {
   }
 
   /// Whether two ranks are done at the same moments, as far as their clocks allow.
-  [[nodiscard]] static bool lie_together(const Sequence& longest, const Fit& fit) {
+  [[nodiscard]] bool lie_together(const Sequence& longest, const Fit& fit) const {
     constexpr double near = 0.1, largest_drift = 1e-3;
     if (std::abs(fit.drift) > largest_drift) return false;
     std::vector<double> gaps;
-    for (std::size_t i = 1; i < longest.ends.size(); ++i)
-      gaps.push_back(longest.ends[i] - longest.ends[i - 1]);
+    for (std::size_t i = 1; i < longest.collectives.size(); ++i)
+      gaps.push_back(end_of(longest, i) - end_of(longest, i - 1));
     return gaps.empty() || fit.distance <= near * median(gaps);
   }
 
@@ -177,8 +182,8 @@ class Matcher {
       ++work;
       if (!are_alike(collective(longest, at), collective(other, place)) && of_twenty * ++differ > pairs)
         return std::nullopt;
-      own.push_back(other.ends[place]);
-      theirs.push_back(longest.ends[at]);
+      own.push_back(end_of(other, place));
+      theirs.push_back(end_of(longest, at));
     }
     work += steps_of_fit * pairs;
     const ClockLine line = fit_clocks(own, theirs);
@@ -186,6 +191,7 @@ class Matcher {
   }
 
   void add_meetings(Gathering& gathering) {
+    gathering.size = std::max(gathering.size, static_cast<std::uint32_t>(gathering.sequences.size()));
     std::map<std::ptrdiff_t, Meeting> meetings;
     for (std::size_t s = 0; s < gathering.sequences.size(); ++s) {
       const Sequence& sequence = gathering.sequences[s];
@@ -198,16 +204,17 @@ class Matcher {
         Meeting& meeting = meetings[static_cast<std::ptrdiff_t>(i) + gathering.shifts[s]];
         meeting.kind = one.kind;
         // An AllToAll with other bytes on each rank has no size that can be compared.
-        const bool differs = !meeting.parts.empty() && one.kind == trace::CollectiveKind::all_to_all &&
-                             one.bytes != meeting.bytes;
-        meeting.bytes = differs ? 0 : std::max(meeting.bytes, one.bytes);
+        const std::uint64_t bytes = one.is_of_one_rank ? one.bytes * gathering.size : one.bytes;
+        const bool differs =
+            !meeting.parts.empty() && one.kind == trace::CollectiveKind::all_to_all && bytes != meeting.bytes;
+        meeting.bytes = differs ? 0 : std::max(meeting.bytes, bytes);
+        if (meeting.parts.empty()) meeting.parts.reserve(gathering.sequences.size());
         meeting.parts.push_back({sequence.rank, sequence.collectives[i]});
       }
     }
     RankGroup group{.name = gathering.name, .size = gathering.size};
     for (const Sequence& sequence : gathering.sequences) group.ranks.push_back(sequence.rank);
     std::ranges::sort(group.ranks);
-    group.size = std::max(group.size, static_cast<std::uint32_t>(group.ranks.size()));
     const auto number = static_cast<std::uint32_t>(meetings_.groups.size());
     meetings_.groups.push_back(std::move(group));
     for (auto& [place, meeting] : meetings) {
@@ -218,6 +225,31 @@ class Matcher {
       std::ranges::sort(meeting.parts, {}, &MeetingPart::rank);
       meeting.group = number;
       meetings_.all.push_back(std::move(meeting));
+    }
+    gathering.sequences = {};
+  }
+
+  /// Named groups whose messages cannot be matched.
+  void add_groups_without_meetings() {
+    std::set<std::string> known{""};
+    for (const RankGroup& group : meetings_.groups) known.insert(group.name);
+    std::map<std::string, RankGroup> others;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      std::vector<std::uint32_t> sizes(ranks_[r].groups.size());
+      for (const RankCollective& one : ranks_[r].collectives)
+        sizes[one.group] = std::max(sizes[one.group], std::max(one.group_size, 1U));
+      for (std::size_t g = 0; g < sizes.size(); ++g) {
+        const std::string& name = ranks_[r].groups[g];
+        if (sizes[g] == 0 || known.contains(name)) continue;
+        RankGroup& group = others[name];
+        group.name = name;
+        group.size = std::max(group.size, sizes[g]);
+        group.ranks.push_back(r);
+      }
+    }
+    for (auto& [name, group] : others) {
+      group.size = std::max(group.size, static_cast<std::uint32_t>(group.ranks.size()));
+      meetings_.groups.push_back(std::move(group));
     }
   }
 

@@ -12,6 +12,7 @@
 #include "model/statistics/median.hpp"
 #include "model/trace/interval_set.hpp"
 #include "model/trace/steps.hpp"
+#include "report/analysis/ranks/host_places.hpp"
 
 namespace mprof {
 namespace {
@@ -185,12 +186,13 @@ void add_collectives(RankSummary& summary, const trace::Trace& own, const RankMo
     const auto [group, is_new] = groups.try_emplace({one.group, one.group == 0 ? one.queue.stream : 0},
                                                     static_cast<std::uint32_t>(summary.groups.size()));
     if (is_new) summary.groups.push_back(own.names[one.group]);
-    summary.collectives.push_back({.time = one.time,
-                                   .kind = one.kind,
-                                   .group = group->second,
-                                   .group_size = one.group_size,
-                                   .bytes = one.bytes,
-                                   .exposed = longest_exposed(exposed, one.time)});
+    summary.add({.time = one.time,
+                 .bytes = one.bytes,
+                 .group_size = one.group_size,
+                 .group = group->second,
+                 .kind = one.kind,
+                 .is_of_one_rank = one.is_of_one_rank},
+                longest_exposed(exposed, one.time));
   }
 }
 
@@ -219,11 +221,18 @@ std::string_view to_string(RankActivity activity) {
   return name_of(activity_names, activity);
 }
 
+void RankSummary::add(RankCollective one, std::span<const Time> moments) {
+  one.first_exposed = static_cast<std::uint32_t>(exposed.size());
+  one.exposed = static_cast<std::uint8_t>(moments.size());
+  exposed.insert(exposed.end(), moments.begin(), moments.end());
+  collectives.push_back(one);
+}
+
 std::int64_t RankSummary::total() const {
   return steps.empty() ? 0 : steps.back().time.end - steps.front().time.start;
 }
 
-std::int64_t length_within(const std::vector<Time>& intervals, const Time& part) {
+std::int64_t length_within(std::span<const Time> intervals, const Time& part) {
   std::int64_t length = 0;
   auto one = std::ranges::upper_bound(intervals, part.start, {}, &Time::end);
   for (; one != intervals.end() && one->start < part.end; ++one)
@@ -253,15 +262,17 @@ RankSummary summary_of_rank(const trace::Trace& trace, trace::CaseIndex index, s
   const std::vector<trace::Collective> collectives = trace::collectives_of(own, 0, process);
   const RankMoments moments = moments_of(own, collectives, window);
   const std::array<IntervalSet, budget_parts> idle = idle_moments(own, 0, window);
+  summary.stretches.begin_at(window.start);
   for (const Time& step : windows) {
     summary.steps.push_back(step_of(moments, idle, step));
     std::vector<RankStretch> stretches = exact_stretches(moments.activities, step);
     if (stretches.size() > most_stretches) stretches = coarse_stretches(stretches, step);
-    summary.stretches.insert(summary.stretches.end(), stretches.begin(), stretches.end());
+    for (const RankStretch& stretch : stretches) summary.stretches.add(stretch.time.end, stretch.what);
   }
   count_launches(summary, own);
   add_collectives(summary, own, moments, collectives, window);
   summary.kernels = kernels_within(own, window);
+  summary.places = host_places(own, idle, steps ? steps->names : std::vector<std::string>());
   return summary;
 }
 

@@ -281,8 +281,8 @@ trace::Interval waiting_in(const World& world, const MeetingPart& part, const Ar
 }
 
 std::int64_t exposed_wait(const World& world, const MeetingPart& part, const Arrival& arrival) {
-  return length_within(world.ranks[part.rank].collectives[part.collective].exposed,
-                       waiting_in(world, part, arrival));
+  const RankSummary& rank = world.ranks[part.rank];
+  return length_within(rank.exposed_of(rank.collectives[part.collective]), waiting_in(world, part, arrival));
 }
 
 std::optional<std::size_t> world_step_at(const World& world, std::size_t rank, std::int64_t time) {
@@ -298,6 +298,7 @@ World world_of(std::span<const RankSummary> ranks) {
   Meetings meetings = meetings_of(ranks);
   const RankClocks clocks(ranks, meetings);
   World world{.ranks = ranks, .meetings = std::move(meetings), .clocks = clocks};
+  world.uses = uses_of_groups(ranks, world.meetings);
   leave_out_odd_traces(world);
   StepMatcher(world).match();
   fill_cells(world);

@@ -11,6 +11,7 @@
 
 #include "report/analysis/ranks/clocks.hpp"
 #include "report/analysis/ranks/meetings.hpp"
+#include "report/analysis/ranks/parallelism.hpp"
 #include "report/analysis/ranks/rank_summary.hpp"
 
 /// All ranks of a distributed program together: where a step goes, who is late and why, and what the links
@@ -48,10 +49,14 @@ struct LateCause {
     idle,  ///< its GPU has nothing to do, by `part`
   };
   What what = What::unknown;
-  double more = 0;       ///< ns a step, than the median of the other ranks
-  double factor = 1;     ///< of times of kernels, or of their number
-  std::string kernel{};  ///< the one that takes longer
+  double more = 0;            ///< ns a step, than the median of the other ranks
+  double factor = 1;          ///< of times of kernels, or of their number
+  double sm_clock = 0;        ///< Hz, where it explains slower kernels; else 0, as the next
+  double usual_sm_clock = 0;  ///< of the other ranks' GPUs, in the median
+  std::string kernel{};       ///< the one that takes longer
   BudgetPart part = BudgetPart::idle_host;
+  std::string place{};         ///< where its host is in the idle time; empty: not known
+  bool place_is_line = false;  ///< "train.py(42): load", and no range's name
 };
 
 /// A rank for which others wait over and over.
@@ -90,6 +95,7 @@ struct CriticalPath {
 struct World {
   std::span<const RankSummary> ranks{};  ///< by their numbers
   Meetings meetings{};
+  std::vector<GroupUse> uses{};  ///< of Meetings::groups
   RankClocks clocks;
   std::size_t steps = 0;
   std::vector<std::ptrdiff_t> first{};  ///< by rank: which of its own steps is the first of all
