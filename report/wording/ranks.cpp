@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -103,8 +104,11 @@ std::string groups_of_use(const GroupUse& use, std::uint32_t size, std::size_t c
 
 /// What a use was told by, for one communicator.
 std::string evidence_of(const GroupUse& use) {
+  const bool is_whole = use.per_step == std::floor(use.per_step);
   std::string text =
-      fmt::format(" with {} {}", format::significant(use.per_step, 3),
+      fmt::format(" with {} {}",
+                  is_whole ? format::count(static_cast<std::uint64_t>(use.per_step))
+                           : format::significant(use.per_step, 3),
                   use.gathers > 0 ? "AllGather and ReduceScatter" : trace::to_string(use.kind));
   if (use.bytes > 0 && use.gathers == 0)
     text += fmt::format(" of {}", format::quantity(static_cast<double>(use.bytes), Unit::byte));
