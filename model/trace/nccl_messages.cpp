@@ -204,6 +204,7 @@ class Finder {
     }
     const CollectiveKind kind = operations.front()->collective;
     if (kind != CollectiveKind::send_receive) {
+      message.kind = kind;  // the kernel's name may be of what it is made of
       message.is_of_one_rank = is_said_of_one_rank(kind) && message.group_size == 0;
       message.bytes = all * (is_said_of_one_rank(kind) && message.group_size > 0 ? message.group_size : 1);
       return message;

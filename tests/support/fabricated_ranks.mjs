@@ -11,8 +11,8 @@ function numbers(seed) {
   return () => (state = (state * 16807) % 2147483647) / 2147483647;
 }
 
-/** `nature(rank)`: { slower, offset (us), drift, stall (us before a step, in a function of the program) }. `reduces`: with AllReduce. Returns the folder. */
-export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => ({}), reduces = true }) {
+/** `nature(rank)`: { slower, offset (us), drift, stall (us before a step, in a function of the program) }. `reduces`: with AllReduce, one after each of the backward pass's `pieces`. Returns the folder. */
+export function fabricate_ranks(folder, { ranks = 4, steps = 20, pieces = 4, nature = () => ({}), reduces = true }) {
   mkdirSync(folder, { recursive: true });
   const random = numbers(7);
   const all = Array.from({ length: ranks }, (_, rank) => ({ rank, now: 0, slower: 1, offset: 0, drift: 0, stall: 0, events: [], ...nature(rank) }));
@@ -34,7 +34,7 @@ export function fabricate_ranks(folder, { ranks = 4, steps = 20, nature = () => 
       one.now += one.stall;
     }
     for (const one of all) compute(one, "forward(float*)", forward);
-    for (let i = 0; i < 4; ++i) {
+    for (let i = 0; i < pieces; ++i) {
       const ready = all.map((one) => Math.max(compute(one, "backward(float*)", piece), free));
       if (!reduces) continue;
       free = Math.max(...ready) + transfer;
