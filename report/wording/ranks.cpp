@@ -95,8 +95,9 @@ std::vector<std::string> late_sentences(const World& world) {
 }
 
 /// "4 communicators of 2 neighbouring ranks"
-std::string groups_of_use(const GroupUse& use, std::uint32_t size, std::size_t count) {
+std::string groups_of_use(const World& world, const GroupUse& use, std::uint32_t size, std::size_t count) {
   const std::string groups = count == 1 ? "one communicator" : fmt::format("{} communicators", count);
+  if (size >= world.ranks.size()) return fmt::format("{} of all {} ranks", groups, size);
   if (use.stride == 1) return fmt::format("{} of {} neighbouring ranks", groups, size);
   if (use.stride > 1) return fmt::format("{} of {} ranks that are {} apart", groups, size, use.stride);
   return fmt::format("{} of {} ranks", groups, size);
@@ -152,9 +153,9 @@ std::vector<std::string> parallelism_sentences(const World& world) {
   }
   std::vector<std::string> sentences;
   for (const auto& [key, of] : classes)
-    sentences.push_back(fmt::format("{}: {}, {}{}.", title_of(std::get<0>(key)),
-                                    groups_of_use(*of.first, std::get<1>(key), of.count),
-                                    of.count > 1 ? ", each" : "", evidence_of(*of.first)));
+    sentences.push_back(fmt::format("{}: {},{}{}.", title_of(std::get<0>(key)),
+                                    groups_of_use(world, *of.first, std::get<1>(key), of.count),
+                                    of.count > 1 ? " each" : "", evidence_of(*of.first)));
   return sentences;
 }
 
