@@ -500,6 +500,7 @@ TEST(Parallelism, ShardedDataAndExpertsAreTold) {
 TEST(Parallelism, WhatMayBeSeveralThingsIsNotTold) {
   using enum trace::CollectiveKind;
   const std::vector<GroupWork> unclear{{"few", 4, all_reduce, evenly(3), 1'000'000},
+                                       {"gradients or tensors", 4, all_reduce, evenly(20), 1'000'000},
                                        {"ring", 4, send_receive, evenly(8), 1'000'000},
                                        {"exchange", 4, all_to_all, evenly(8), 1'000'000}};
   for (const GroupWork& work : unclear)

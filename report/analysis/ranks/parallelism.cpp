@@ -121,7 +121,8 @@ Parallelism by_own_use(const GroupUse& use, bool is_whole) {
   // Gradients are there once the backward pass has begun. Layers put their results together from the first
   // on.
   if (use.early <= hardly_any) return Parallelism::data;
-  const bool is_spread = use.early >= 0.2;
+  // Gradients that are summed several times in a step look alike, but then among all ranks.
+  const bool is_spread = use.early >= 0.2 && use.stride == 1 && !is_whole;
   return is_spread && use.per_step >= many && use.bytes > 0 && use.of_usual_size >= nearly_all
              ? Parallelism::tensor
              : Parallelism::unknown;
