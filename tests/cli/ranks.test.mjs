@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // mprof ranks, on fabricated traces of PyTorch's profiler.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fabricate_ranks } from "../support/fabricated_ranks.mjs";
+import { write_many } from "../support/many_summaries.mjs";
 import { mprof, temporary } from "./support.mjs";
 
+const measured_py = new URL("../support/measured.py", import.meta.url).pathname;
 const late = (rank) => ({ slower: rank === 2 ? 1.2 : 1, offset: 5e6 * rank, drift: 1e-5 * rank });
 const json_of = (...args) => {
   const { code, out, err } = mprof(["ranks", ...args, "--json"]);
@@ -74,6 +77,24 @@ test("the page has the map, the slowest step with its arrows, and the tables", (
   assert.match(html, /<rect class="waiting"/);
   for (const section of ["section-map", "section-slowest", "section-ranks", "section-rates"])
     assert.match(html, new RegExp(`id="${section}"`));
+});
+
+test("memory grows by less than 2.5 kilobytes a rank and step, and the page stays small", (t) => {
+  const root = temporary(t), small = join(root, "small");
+  const folder = fabricate_ranks(join(root, "traces"), { ranks: 2, steps: 40, pieces: 20, nature: (rank) => ({ slower: rank === 1 ? 1.2 : 1 }) });
+  assert.equal(mprof(["ranks", folder, "--summaries", small]).code, 0);
+  const ranks = 80, times = [4, 12], steps = json_of(folder).steps;
+  const measured = times.map((time) => {
+    const many = write_many(join(root, `many${time}`), small, { ranks, times: time, late: 3 }), page = join(root, `many${time}.html`);
+    const { stdout } = spawnSync("python3", [measured_py, process.env.MPROF, "ranks", many, "--html", page], { encoding: "utf8" });
+    const { code, memory, err } = JSON.parse(stdout);
+    assert.equal(code, 0, err);
+    return { memory, page: statSync(page).size };
+  });
+  const more = ranks * steps * (times[1] - times[0]);
+  assert.ok((measured[1].memory - measured[0].memory) / more < 2500, JSON.stringify(measured));
+  assert.ok(measured[1].page < 1e7, JSON.stringify(measured));
+  assert.deepEqual(json_of(join(root, "many12")).late.map((one) => one.rank), ["3"]);
 });
 
 test("a lost trace and ranks without collectives are said", (t) => {
