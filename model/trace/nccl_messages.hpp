@@ -14,7 +14,7 @@ namespace mprof::trace {
 /// one kernel. Several kernels of a group have sizes where all calls are alike.
 ///
 /// `own` has the calls, the ranges and the names of the process, and is given the names of communicators. The
-/// kernels are those of a case of `from`, of whatever process.
+/// kernels are in a case of `from`, which may have other processes too.
 [[nodiscard]] std::unordered_map<std::int64_t, Message> nccl_messages(Trace& own, const Trace& from,
                                                                       CaseIndex index, std::int64_t process);
 

@@ -10,9 +10,10 @@
 
 namespace mprof {
 
-/// Where in its code the host of a rank was while the GPU was idle, by cause: the innermost function of the
-/// program's own that PyTorch's profiler saw (`with_stack=True`), and the innermost NVTX range or annotation
-/// that is not the step itself. On the thread that has most of them; the longest first. `own` has one case.
+/// Where in its code the host of a rank was while the GPU was idle, by cause, the longest first. A place is
+/// the innermost function of the program's own that PyTorch's profiler saw (`with_stack=True`). It is also
+/// the innermost NVTX range or annotation that is not the step itself. Each is looked for on the thread where
+/// they last longest. `own` has one case.
 [[nodiscard]] std::vector<RankPlace> host_places(const trace::Trace& own,
                                                  const std::array<trace::IntervalSet, budget_parts>& idle,
                                                  const std::vector<std::string>& steps);

@@ -118,7 +118,7 @@ Parallelism by_own_use(const GroupUse& use, bool is_whole) {
   if (use.kind == all_to_all && use.uneven >= nearly_all) return Parallelism::expert;
   if (use.gathers >= nearly_all && is_whole) return Parallelism::sharded_data;
   if (use.kind != all_reduce || use.of_kind < nearly_all) return Parallelism::unknown;
-  // Gradients are there once the backward pass has begun. Layers put their results together from the first
+  // Gradients are there once the backward pass has begun. Parts of results are put together from the first
   // on.
   if (use.early <= hardly_any) return Parallelism::data;
   // Gradients that are summed several times in a step look alike, but then among all ranks.

@@ -16,7 +16,7 @@ enum class Parallelism : std::uint8_t {
   unknown,       ///< what it is used for does not tell
   data,          ///< gradients are summed
   sharded_data,  ///< parameters are gathered and gradients scattered: FSDP, ZeRO
-  tensor,        ///< the parts of each layer's result are put together
+  tensor,        ///< ranks put together the parts of each result
   pipeline,      ///< results go from stage to stage
   expert,        ///< each rank sends another share to each other one
 };
@@ -38,7 +38,7 @@ struct GroupUse {
   std::uint32_t stride = 0;  ///< from each of its ranks to the next; 0: not the same everywhere, or not known
 };
 
-/// One for each of Meetings::groups. A parallelism is told where nothing else is used like this.
+/// One for each of Meetings::groups. A parallelism is named where nothing else is used like this.
 [[nodiscard]] std::vector<GroupUse> uses_of_groups(std::span<const RankSummary> ranks,
                                                    const Meetings& meetings);
 
