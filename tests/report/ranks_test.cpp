@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <string>
@@ -11,8 +12,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/trace/sqlite.hpp"
 #include "report/analysis/ranks/world.hpp"
+#include "report/materials/rank_files.hpp"
 #include "tests/report/fabricated_world.hpp"
+#include "tests/support/fabricated_export.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
 namespace {
@@ -385,6 +390,38 @@ TEST(Ranks, UnnamedCommunicatorsAreADoubt) {
       EXPECT_THAT(rank_doubts(world_of(ranks)), doubt);
     }
   }
+}
+
+TEST(Ranks, ExportsWithGpuMetricsHaveTheClockOfEachGpu) {
+  const test::TemporaryDirectory folder;
+  const auto file = folder.path() / "rank0.sqlite";
+  test::write_export(file, {.version = "3.25.0"});
+  const auto read = [&] {
+    return read_ranks({file.string()}, [](const std::filesystem::path&) { return trace::Trace{}; });
+  };
+  for (const RankSummary& rank : read()) EXPECT_FALSE(rank.sm_clock.has_value());
+  {
+    sqlite::Database database(file, sqlite::Mode::write);
+    database.execute(
+        "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId, sourceId, typeName, metricId, metricName)");
+    database.execute(
+        "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (256, 1, 'GH100', 4, 'SMs Active [Throughput %]'), (256, "
+        "1, "
+        "'GH100', 5, 'GPC Clock Frequency [MHz]')");
+    database.execute("CREATE TABLE GPU_METRICS (rawTimestamp, timestamp, typeId, metricId, value, quality)");
+    database.execute(
+        "INSERT INTO GPU_METRICS VALUES (0, 1050, 256, 4, 10, 1), (0, 1060, 256, 5, 1400, 1), (0, 1150, 256, "
+        "5, "
+        "1600, 1)");
+  }
+  std::size_t known = 0;
+  for (const RankSummary& rank : read()) {
+    EXPECT_EQ(rank.sm_clock.has_value(), rank.device == 0U);
+    if (!rank.sm_clock) continue;
+    ++known;
+    EXPECT_DOUBLE_EQ(*rank.sm_clock, 1.5e9);
+  }
+  EXPECT_GT(known, 0U);
 }
 
 /// What a rank does in each step of 10 ms in one group.
