@@ -25,9 +25,7 @@ struct Segment {
 /// Each moment that a range covers, with the name of the innermost one. `name_of(range)` is nullptr for a
 /// range that does not count, where the one around it does.
 template <class NameOf>
-std::vector<Segment> innermost(std::vector<const trace::Range*> ranges, const NameOf& name_of) {
-  std::ranges::stable_sort(
-      ranges, {}, [](const trace::Range* range) { return std::pair(range->time.start, -range->time.end); });
+std::vector<Segment> innermost(const std::vector<const trace::Range*>& ranges, const NameOf& name_of) {
   struct Open {
     std::int64_t end = 0;
     const std::string* name = nullptr;
@@ -60,7 +58,7 @@ std::vector<Segment> innermost(std::vector<const trace::Range*> ranges, const Na
   return segments;
 }
 
-/// Those of the thread that they cover longest.
+/// The ranges of the thread that they cover longest, by their starts.
 std::vector<const trace::Range*> of_longest_thread(const std::vector<trace::Range>& ranges) {
   std::unordered_map<std::int64_t, std::pair<std::int64_t, std::vector<const trace::Range*>>> threads;
   for (const trace::Range& range : ranges) {
@@ -70,8 +68,12 @@ std::vector<const trace::Range*> of_longest_thread(const std::vector<trace::Rang
     of.push_back(&range);
   }
   if (threads.empty()) return {};
-  return std::ranges::max_element(threads, {}, [](const auto& one) { return one.second.first; })
-      ->second.second;
+  const auto longest =
+      std::ranges::max_element(threads, {}, [](const auto& one) { return one.second.first; });
+  std::vector<const trace::Range*>& found = longest->second.second;
+  std::ranges::stable_sort(
+      found, {}, [](const trace::Range* range) { return std::pair(range->time.start, -range->time.end); });
+  return found;
 }
 
 /// A function of the program, as "train.py(42): load": no library's, and none that is built in.
