@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -50,13 +51,16 @@ bool has(const nvtxPayloadSchemaAttr_t& attributes, std::uint64_t field) {
 bool NvtxPayloads::take_functions(const nvtxExtModuleInfo_t* module) {
   const bool is_known = module != nullptr && module->structSize >= sizeof *module &&
                         module->moduleId == NVTX_EXT_PAYLOAD_MODULEID && module->segmentsCount > 0 &&
-                        module->segments != nullptr && module->segments->functionSlots != nullptr &&
-                        module->segments->slotCount > NVTX3EXT_CBID_nvtxRangePopPayload;
+                        module->segments != nullptr && module->segments->functionSlots != nullptr;
   if (!is_known) return false;
   recorder = this;
-  std::intptr_t* const slots = module->segments->functionSlots;
-  slots[NVTX3EXT_CBID_nvtxPayloadSchemaRegister] = reinterpret_cast<std::intptr_t>(&register_schema);
-  slots[NVTX3EXT_CBID_nvtxRangePopPayload] = reinterpret_cast<std::intptr_t>(&pop_with_payload);
+  const nvtxExtModuleSegment_t& functions = *module->segments;
+  const auto set = [&](std::size_t id, auto* function) {
+    // Older headers have the first two alone.
+    if (id < functions.slotCount) functions.functionSlots[id] = reinterpret_cast<std::intptr_t>(function);
+  };
+  set(NVTX3EXT_CBID_nvtxPayloadSchemaRegister, &register_schema);
+  set(NVTX3EXT_CBID_nvtxRangePopPayload, &pop_with_payload);
   return true;
 }
 
@@ -109,7 +113,10 @@ std::uint64_t NvtxPayloads::add_schema(std::uint64_t domain, const nvtxPayloadSc
   if (journal_.is_of_another_process()) return 0;
   nvtxPayloadSchemaAttr_t own{};
   const std::lock_guard lock(mutex_);
-  if (schemas_.size() >= most_schemas || !copy(attributes, &own, sizeof own)) return 0;
+  // Headers before 2025 have no `extension`.
+  if (schemas_.size() >= most_schemas ||
+      !copy(attributes, &own, offsetof(nvtxPayloadSchemaAttr_t, extension)))
+    return 0;
   if (!has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) ||
       !has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES))
     return 0;
