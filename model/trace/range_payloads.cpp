@@ -13,8 +13,8 @@
 namespace mprof::trace {
 namespace {
 
-/// ns: clocks of records and of payloads agree to microseconds.
-constexpr std::int64_t nearest = 20'000;
+/// ns: clocks of records and of payloads agree to microseconds, unless the thread is held in between.
+constexpr std::int64_t near = 20'000, held = 10'000'000;
 
 /// The ranges that a thread pushed in named domains, in two orders.
 struct OfThread {
@@ -37,12 +37,13 @@ std::unordered_map<std::int64_t, OfThread> pushed_ranges(Trace& trace) {
   return threads;
 }
 
-/// The range whose moment lies nearest; nullptr where none is near.
+/// The range whose moment lies nearest; nullptr where it is farther than the limit.
 template <class Moment>
-Range* nearest_range(const std::vector<Range*>& sorted, std::int64_t time, const Moment& moment) {
+Range* nearest_range(const std::vector<Range*>& sorted, std::int64_t time, std::int64_t limit,
+                     const Moment& moment) {
   auto after = std::ranges::lower_bound(sorted, time, {}, moment);
   Range* found = nullptr;
-  std::int64_t distance = nearest + 1;
+  std::int64_t distance = limit + 1;
   const auto consider = [&](Range* range) {
     const std::int64_t own = std::abs(moment(range) - time);
     if (own < distance) {
@@ -58,12 +59,15 @@ Range* nearest_range(const std::vector<Range*>& sorted, std::int64_t time, const
 Range* range_of(const OfThread& of, const journal::Payload& payload) {
   const auto start = [](const Range* range) { return range->time.start; };
   const auto end = [](const Range* range) { return range->time.end; };
-  if (payload.is_end != 0) return nearest_range(of.by_end, payload.time, end);
-  if (payload.number > 0 && payload.number <= of.by_start.size()) {
-    Range* const counted = of.by_start[payload.number - 1];
-    if (std::abs(counted->time.start - payload.time) <= nearest) return counted;
-  }
-  return nearest_range(of.by_start, payload.time, start);
+  if (payload.is_end != 0) return nearest_range(of.by_end, payload.time, held, end);
+  Range* counted = nullptr;
+  if (payload.number > 0 && payload.number <= of.by_start.size()) counted = of.by_start[payload.number - 1];
+  const auto is_within = [&](std::int64_t limit) {
+    return counted != nullptr && std::abs(counted->time.start - payload.time) <= limit;
+  };
+  if (is_within(near)) return counted;
+  Range* const by_time = nearest_range(of.by_start, payload.time, near, start);
+  return by_time == nullptr && is_within(held) ? counted : by_time;
 }
 
 }  // namespace

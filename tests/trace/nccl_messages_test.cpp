@@ -258,7 +258,7 @@ TEST(RangePayloads, AreFoundByOrderAndElseByTime) {
                             .name = trace.names.index("NCCL:x"),
                             .domain = trace.names.index("NCCL")});
   };
-  for (const std::int64_t start : {1'000'000, 1'001'000, 1'002'000, 2'000'000, 3'000'000})
+  for (const std::int64_t start : {1'000'000, 1'001'000, 1'002'000, 2'000'000, 3'000'000, 4'000'000})
     add(start, start + 500'000);
   journal::Journal journal{.head = {.process = 100}};
   journal.schemas[{1, 2}] = {.fields = {{integer, 0, 0, "n"}}};
@@ -273,12 +273,13 @@ TEST(RangePayloads, AreFoundByOrderAndElseByTime) {
   };
   attach(1'002'000, 2, 22);        // microseconds late: the second one, though the third is nearer
   attach(2'000'100, 9, 44);        // records were lost: by its time
+  attach(4'300'000, 6, 66);        // its thread was held
   attach(3'500'050, 0, 55, true);  // at its end
-  attach(9'000'000, 3, 99);        // of no range
+  attach(90'000'000, 3, 99);       // of no range
   trace::add_payloads(trace, journal);
   std::vector<std::string> payloads;
   for (const trace::Range& range : trace.ranges) payloads.push_back(trace.names[range.payload]);
-  EXPECT_THAT(payloads, ElementsAre("", R"({"n":22})", "", R"({"n":44})", R"({"n":55})"));
+  EXPECT_THAT(payloads, ElementsAre("", R"({"n":22})", "", R"({"n":44})", R"({"n":55})", R"({"n":66})"));
 }
 
 /// As Nsight Systems exports payloads: bytes, and tables that say what they mean.
