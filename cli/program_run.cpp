@@ -66,6 +66,18 @@ void require_counters_pass(const Arguments& arguments, const std::vector<Pass>& 
   }
 }
 
+void require_window_passes(const Arguments& arguments, const ProgramRequest& request) {
+  if (!arguments.given("window")) return;
+  const trace::Window window = require_window(request.window);
+  const auto has = [&](Pass pass) { return std::ranges::count(request.passes, pass) > 0; };
+  if (!has(Pass::trace) && !has(Pass::counters))
+    throw Error(ExitCode::usage, "--window is for the trace and the counters, which --passes leaves out.");
+  if (window.kind == trace::Window::Kind::steps && !has(Pass::timing))
+    throw Error(ExitCode::usage,
+                fmt::format("--window {}: the timing pass finds the steps, which --passes leaves out.",
+                            request.window));
+}
+
 void require_regular_expression(const std::string& text, bool given) {
   if (given && text.empty())
     throw Error(ExitCode::usage, "--kernels '': give a regular expression, or leave it out to count all.");
@@ -100,6 +112,8 @@ ProgramRequest request_of(const Arguments& arguments) {
   request.rounds = given.rounds;
   if (given.timeout) request.timeout = *given.timeout;
   request.ops = arguments.text("ops");
+  request.window = arguments.text("window");
+  require_window_passes(arguments, request);
   request.metrics = given.metrics;
   request.kernels = arguments.text("kernels");
   require_regular_expression(request.kernels, arguments.given("kernels"));
@@ -155,6 +169,13 @@ std::vector<Option> program_options() {
        "interpreter runs."},
       {"ops", "GLOB", "",
        "The program's NVTX ranges that are ops. Default: the outermost ones, or the whole program."},
+      {"window", "PART", "",
+       "Trace and count this part of the program alone: step:10..20, range:NAME[3..5], profiler-api or "
+       "seconds:1.5..3. Steps are those that the timing pass finds by NVTX ranges. Steps and ranges count "
+       "from 1, "
+       "and both bounds belong to the part. NAME may be a glob; without brackets it is the first one. "
+       "profiler-api: "
+       "from the first cudaProfilerStart() to cudaProfilerStop()."},
       {"kernels", "REGEX", "",
        "The kernels that the counters pass counts: the ones whose demangled names match. Default: all."},
       {"launch-skip", "N", "", "Skip N launches of these kernels in each process before counting."},

@@ -89,14 +89,16 @@ function(mprof_cuda_plugins)
   mprof_configure_target(mprof_cuda_plugins)
 
   mprof_injection(trace injection/trace.cpp injection/records.cpp injection/cupti_functions.cpp injection/cupti_library.cpp
-    injection/device_launches.cpp injection/journal_writer.cpp injection/launch_log.cpp injection/nvtx_payloads.cpp)
+    injection/device_launches.cpp injection/graph_nodes.cpp injection/journal_writer.cpp injection/launch_log.cpp
+    injection/nvtx_callbacks.cpp injection/nvtx_payloads.cpp injection/window_gate.cpp model/trace/op_name.cpp
+    model/trace/window.cpp system/glob.cpp)
 
   mprof_injection(ranges injection/ranges.cpp injection/nvtx_calls.cpp injection/journal_writer.cpp)
 
   mprof_injection(counters injection/counters.cpp injection/cupti_functions.cpp injection/cupti_library.cpp injection/driver_functions.cpp
     injection/journal_writer.cpp injection/nvtx_calls.cpp injection/open_ranges.cpp
-    injection/range_profiler.cpp injection/session_plan.cpp model/trace/counter_request.cpp model/trace/op_name.cpp
-    system/glob.cpp)
+    injection/range_profiler.cpp injection/session_plan.cpp injection/window_gate.cpp model/trace/counter_request.cpp
+    model/trace/op_name.cpp model/trace/window.cpp system/glob.cpp)
 
   target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})
   target_link_libraries(mprof_kernels_plugins PUBLIC mprof_cuda)

@@ -27,6 +27,7 @@ struct InjectionRequest {
 struct InjectedPass {
   trace::Trace trace{};  ///< of all processes, and of no case yet
   std::uint64_t dropped = 0;
+  std::optional<trace::Interval> part{};       ///< the part of the program that it is of; nullopt: all of it
   std::vector<trace::Interval> cuda_starts{};  ///< of a trace pass: when CUDA came up in each process
   std::vector<std::string> notes{};            ///< sentences: what is missing, and why
   std::vector<Measurement> measurements{};     ///< of a counters pass

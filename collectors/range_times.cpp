@@ -9,6 +9,7 @@
 #include "model/trace/journal_reader.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/program.hpp"
+#include "model/trace/steps.hpp"
 
 namespace mprof {
 namespace {
@@ -52,6 +53,13 @@ RangeTimes read_range_times(const std::filesystem::path& folder, const std::stri
   trace::Trace trace;
   for (const journal::Journal& journal : journals) add_ranges(journal, trace);
   RangeTimes times{.ops = trace::make_program_case(trace, {.case_id = "timed", .ops = ops})};
+  if (!trace.cases.empty()) {
+    const auto steps = steps_of(trace, 0);
+    if (steps && steps->mark == StepMark::ranges) {
+      times.step_range = steps->names.front();
+      times.steps = steps->all.size();
+    }
+  }
   std::erase(times.ops, trace::whole_program);  // no range is one of the ops
   // What a process that was ended otherwise had not written yet is missing, nobody knows how much.
   const bool whole = std::ranges::all_of(journals, &journal::Journal::has_ended);

@@ -39,6 +39,7 @@
 #include "injection/open_ranges.hpp"
 #include "injection/range_profiler.hpp"
 #include "injection/session_plan.hpp"
+#include "injection/window_gate.hpp"
 #include "model/trace/counter_request.hpp"
 #include "model/trace/journal.hpp"
 
@@ -113,6 +114,9 @@ class Counter final : public NvtxObserver {
     for (const auto call : graph_calls) enable(call);
     for (const auto call : capture_begins) enable(call);
     for (const auto call : capture_ends) enable(call);
+    if (gate_.needs_profiler_calls()) {
+      for (const auto call : profiler_driver_calls) enable(call);
+    }
     cupti_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
                            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
     std::atexit([] { counter->finish(); });
@@ -121,8 +125,12 @@ class Counter final : public NvtxObserver {
 
   void begins(const NvtxRange& range) override {
     ranges_.begins(static_cast<std::uint64_t>(::gettid()), range.id, range.domain == nullptr, range.text);
+    gate_.range_begins(range.id, range.text);
   }
-  void ends(const NvtxRange& range, bool /*is_of_thread*/) override { ranges_.ends(range.id); }
+  void ends(const NvtxRange& range, bool /*is_of_thread*/) override {
+    ranges_.ends(range.id);
+    gate_.range_ends(range.id);
+  }
 
   static inline Counter* counter = nullptr;
 
@@ -280,6 +288,7 @@ class Counter final : public NvtxObserver {
 
   /// Whether this launch is counted: the lock is then kept until it is over.
   bool counts(const CUpti_CallbackData& call, const Launch& launch) {
+    if (!gate_.is_open()) return interrupt_pass(), false;
     CountedKernel& kernel = kernel_of(call, launch);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     const bool asked = driver_.is_capturing(launch.stream, &status) == CUDA_SUCCESS;
@@ -440,7 +449,8 @@ class Counter final : public NvtxObserver {
     }
     if (graphs_ > 0)
       journal_.note("CUDA graphs were launched " + std::to_string(graphs_) +
-                    " times; a graph's kernels run as one piece, and are not counted.");
+                    " times; a graph's kernels run as one piece, and are not counted. The trace has "
+                    "their times.");
     Chunk chunk;
     chunk.add_value(journal::Kind::until, now());
     chunk.add(journal::Kind::end, {});
@@ -507,6 +517,7 @@ class Counter final : public NvtxObserver {
       return std::find(std::begin(calls), std::end(calls), static_cast<CUpti_driver_api_trace_cbid>(id)) !=
              std::end(calls);
     };
+    if (take_profiler_call(CUPTI_CB_DOMAIN_DRIVER_API, id, call, gate_)) return;
     if (is_one_of(launch_calls)) {
       if (enters && !is_launching) launching(id, call);
       if (!enters && is_launching && call.correlationId == correlation_) launched();
@@ -542,6 +553,7 @@ class Counter final : public NvtxObserver {
   std::string folder_;
   journal::CounterRequest request_;
   JournalWriter journal_;
+  WindowGate gate_{journal_};
   OpenRanges ranges_;
   std::optional<std::regex> kernels_{};
   CuptiFunctions cupti_{CuptiFunctions::Use::counters};

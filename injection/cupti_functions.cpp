@@ -38,6 +38,7 @@ CuptiFunctions::CuptiFunctions(Use use) : library_(find_cupti(use == Use::record
   import(result_string, "cuptiGetResultString");
   import(set_attribute, "cuptiActivitySetAttribute");
   import(stream_id, "cuptiGetStreamIdEx");
+  import(graph_node_id, "cuptiGetGraphNodeId");
   import(initialize_nvtx, "InitializeInjectionNvtx2");
   subscribe_by_name =
       reinterpret_cast<decltype(subscribe_by_name)>(::dlsym(library_.handle, "cuptiSubscribe_v2"));

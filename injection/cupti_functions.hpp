@@ -36,6 +36,7 @@ struct CuptiFunctions {
   decltype(::cuptiGetResultString)* result_string = nullptr;
   decltype(::cuptiActivitySetAttribute)* set_attribute = nullptr;
   decltype(::cuptiGetStreamIdEx)* stream_id = nullptr;
+  decltype(::cuptiGetGraphNodeId)* graph_node_id = nullptr;
   int (*initialize_nvtx)(void*) = nullptr;  ///< gives CUPTI the NVTX calls; in no header
 
   /// The library that they are of.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <cuda.h>
 #include <cupti.h>
+
+#include "injection/window_gate.hpp"
 
 namespace mprof::injection {
 
@@ -29,6 +32,28 @@ inline constexpr CUpti_driver_api_trace_cbid capture_begins[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz};
 inline constexpr CUpti_driver_api_trace_cbid capture_ends[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz};
+
+/// The calls by which a program says which part of it is to be profiled.
+inline constexpr CUpti_runtime_api_trace_cbid profiler_calls[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000};
+inline constexpr CUpti_driver_api_trace_cbid profiler_driver_calls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop};
+
+/// Tells the gate of a window of such a call. False: it is none. The runtime's may make the driver's, and the
+/// first of them counts.
+inline bool take_profiler_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                               const CUpti_CallbackData& call, WindowGate& gate) {
+  const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+  const auto is = [&](std::size_t which) {
+    return id == (is_driver ? static_cast<CUpti_CallbackId>(profiler_driver_calls[which])
+                            : static_cast<CUpti_CallbackId>(profiler_calls[which]));
+  };
+  if (!is(0) && !is(1)) return false;
+  if (call.callbackSite != CUPTI_API_ENTER) return true;
+  if (is(0)) gate.profiler_starts();
+  if (is(1)) gate.profiler_stops();
+  return true;
+}
 
 struct Launch {
   CUfunction function = nullptr;

@@ -7,6 +7,7 @@
 #include <cupti_activity.h>
 
 #include "injection/journal_writer.hpp"
+#include "injection/window_gate.hpp"
 
 namespace mprof::injection {
 
@@ -35,5 +36,8 @@ bool for_each_record(NextRecord* next_record, std::uint8_t* buffer, std::size_t 
   }
   return result == CUPTI_ERROR_MAX_LIMIT_REACHED || valid_size == 0;
 }
+
+/// Whether a record belongs to the window that the process is to be traced in.
+[[nodiscard]] bool is_kept(const CUpti_Activity& record, const WindowGate& gate);
 
 }  // namespace mprof::injection

@@ -24,10 +24,14 @@
 #include "injection/abrupt_end.hpp"
 #include "injection/cupti_functions.hpp"
 #include "injection/device_launches.hpp"
+#include "injection/graph_nodes.hpp"
 #include "injection/journal_writer.hpp"
+#include "injection/launch_calls.hpp"
 #include "injection/launch_log.hpp"
+#include "injection/nvtx_callbacks.hpp"
 #include "injection/nvtx_payloads.hpp"
 #include "injection/records.hpp"
+#include "injection/window_gate.hpp"
 
 namespace mprof::injection {
 namespace {
@@ -68,6 +72,8 @@ class Recorder {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     launches_.watch(subscriber_);
     enable(CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxDomainRangePushEx);
+    nodes_.watch(subscriber_);
+    watch_window();
     keep_on_host();
     try_to(cupti_.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "have threads' ids");
     try_to(cupti_.register_callbacks(on_buffer_requested, on_buffer_completed), "have records");
@@ -105,6 +111,14 @@ class Recorder {
     cupti_.enable_callback(1, subscriber_, domain, id);
   }
 
+  void watch_window() {
+    if (gate_.needs_ranges())
+      try_to(cupti_.enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_NVTX), "watch NVTX");
+    if (!gate_.needs_profiler_calls()) return;
+    for (const auto call : profiler_calls) enable(CUPTI_CB_DOMAIN_RUNTIME_API, call);
+    for (const auto call : profiler_driver_calls) enable(CUPTI_CB_DOMAIN_DRIVER_API, call);
+  }
+
   /// Times that lie on a GPU are lost when a kernel faults: CUPTI keeps them in the host's memory. Where it
   /// cannot, it says so by an error that changes nothing.
   void keep_on_host() {
@@ -138,6 +152,7 @@ class Recorder {
     const std::int64_t time = now();
     cupti_.flush_all(how);
     payloads_.flush();
+    nodes_.write();
     std::size_t dropped = 0;
     if (cupti_.dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
       Chunk chunk;
@@ -211,6 +226,7 @@ class Recorder {
     const bool is_whole = for_each_record(cupti_.next_record, buffer, valid_size,
                                           [&](CUpti_Activity& record, std::size_t size) {
                                             name_call(record, chunk);
+                                            if (!is_kept(record, gate_)) return;
                                             if (!add_record(record, size, journal_, chunk)) ++unread;
                                           });
     if (!is_whole) ++unread;  // a record that was never completed, which hides what follows
@@ -250,6 +266,7 @@ class Recorder {
   }
 
   void see(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+    if (nodes_.take(id, resource)) return;
     if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED && !has_context_.exchange(true)) {
       beginning_.context = now();
       write_beginning();
@@ -263,6 +280,7 @@ class Recorder {
   }
 
   void see_range(CUpti_CallbackId id, const CUpti_NvtxData& call) {
+    if (gate_.needs_ranges()) take_nvtx_callback(id, call, gate_);
     if (id != CUPTI_CBID_NVTX_nvtxDomainRangePushEx || call.functionParams == nullptr) return;
     const auto& range = *static_cast<const nvtxDomainRangePushEx_params*>(call.functionParams);
     payloads_.begins(range.domain, range.core.eventAttrib);
@@ -283,6 +301,7 @@ class Recorder {
     } else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
       const auto& call = *static_cast<const CUpti_CallbackData*>(data);
       if (recorder->launches_.take(domain, id, call)) return;
+      if (take_profiler_call(domain, id, call, recorder->gate_)) return;
       if (call.callbackSite == CUPTI_API_ENTER) recorder->flush(0);  // before a reset
     }
   }
@@ -306,6 +325,8 @@ class Recorder {
   CuptiFunctions cupti_{CuptiFunctions::Use::records};
   LaunchLog launches_{journal_, cupti_};
   NvtxPayloads payloads_{journal_};
+  GraphNodes nodes_{journal_, cupti_};
+  WindowGate gate_{journal_};
   journal::Beginning beginning_{};
   std::atomic<bool> has_context_ = false;
   std::atomic<bool> has_noted_children_ = false;

@@ -272,6 +272,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("ops", s.ops);
   a.optional_field("kernels", s.kernels);
   a.optional_field("launch_skip", s.launch_skip);
+  a.optional_field("window", s.window);
   a.optional_field("max_kernels", s.max_kernels);
   a.optional_field("replay_limit", s.replay_limit);
 }

@@ -329,6 +329,8 @@ struct Plan {
   std::uint64_t launch_skip = 0;  ///< of programs: launches of these that go by before counting begins
   std::uint64_t max_kernels = 0;  ///< of programs: so many distinct ones are counted; 0: all
   double replay_limit = 0;  ///< s, of programs: the longest run that is followed by one that replays kernels
+  std::string
+      window{};  ///< of programs: the part that is traced and counted (model/trace/window.hpp); empty: all
   bool operator==(const Plan&) const = default;
 };
 

@@ -626,6 +626,7 @@ void visit_processes(trace::Trace& trace, const Visit& visit) {
   each(trace.overheads, &trace::Overhead::thread);
   each(trace.allocations, &trace::Allocation::process);
   each(trace.graphs, &trace::GraphExecution::process);
+  each(trace.graph_nodes, &trace::GraphNode::thread);
   each(trace.processes, &trace::ProcessInfo::id);
   each(trace.threads, &trace::ThreadInfo::id);
   each(trace.contexts, &trace::ContextInfo::process);

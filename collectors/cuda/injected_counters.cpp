@@ -93,7 +93,8 @@ bool lacks_launches(const Found& kernel, const journal::CounterRequest& request)
 std::string why_missing(const Found& kernel, const journal::CounterRequest& request) {
   const std::uint64_t launches = kernel.launches.launches;
   if (launches == 0 && kernel.launches.in_graphs > 0)
-    return "it is launched by CUDA graphs, whose kernels run as one piece";
+    return "CUDA graphs launch it, and their kernels run as one piece; to have it counted, run the program "
+           "once with graphs off (torch.compile: mode=\"default\"; vLLM: --enforce-eager)";
   return fmt::format(
       "it was launched {} time{}, too seldom or too irregularly for {}{} passes, each of which takes another "
       "launch",
@@ -281,8 +282,12 @@ InjectedPass read(const InjectionRequest& asked) {
     return host.evaluate({reinterpret_cast<const std::uint8_t*>(data.data()), data.size()}, range,
                          request->metrics);
   };
-  return read_injected_counters(journal::read_journals(asked.folder), *request, selection, evaluate,
-                                cuda::gpu());
+  const std::vector<journal::Journal> journals = journal::read_journals(asked.folder);
+  InjectedPass pass = read_injected_counters(journals, *request, selection, evaluate, cuda::gpu());
+  for (const journal::Journal& journal : journals) {
+    if (const auto window = journal::opened_window(journal)) pass.part = *window;
+  }
+  return pass;
 }
 
 const bool registered = (InjectionKinds::instance().add({

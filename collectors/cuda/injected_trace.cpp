@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 
 #include <cupti_version.h>
 #include <fmt/format.h>
@@ -111,6 +112,21 @@ std::optional<trace::Interval> cuda_start_of(const journal::Journal& journal,
   return start;
 }
 
+/// What of a GPU neither ran in the window nor was launched in it goes: the library keeps what may have been.
+void keep_window(trace::Trace& trace, const trace::Interval& window) {
+  const auto overlaps = [&](const trace::Interval& time) {
+    return time.end >= window.start && time.start <= window.end;
+  };
+  std::unordered_set<std::int64_t> called;
+  for (const trace::Call& call : trace.calls) called.insert(call.correlation);
+  std::erase_if(trace.kernels.rows(), [&](const trace::KernelRow& row) {
+    return !overlaps(row.time) && !called.contains(trace.kernels.correlation(row));
+  });
+  std::erase_if(trace.transfers, [&](const trace::Transfer& row) {
+    return !overlaps(row.time) && !called.contains(row.correlation);
+  });
+}
+
 /// Adds what one process did.
 void add_process(const journal::Journal& journal, InjectedPass& pass) {
   CuptiRecords records(journal.head.process);
@@ -128,10 +144,22 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
   trace::Recording recording = records.take(
       window_of(journal), [&](trace::Api api, std::uint32_t id) { return call_name_of(journal, api, id); });
   trace::add_payloads(recording.trace, journal);
+  if (const auto window = journal::opened_window(journal)) {
+    keep_window(recording.trace, *window);
+    if (!pass.part) pass.part = *window;
+    pass.part =
+        trace::Interval{std::min(pass.part->start, window->start), std::max(pass.part->end, window->end)};
+  }
   for (const std::string& sentence : kernel_faults(journal, recording.trace))
     pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, sentence));
   if (const auto start = cuda_start_of(journal, recording.trace.calls)) pass.cuda_starts.push_back(*start);
   trace::add_rows(pass.trace, recording.trace);
+  for (const journal::GraphNode& node : journal.graph_nodes)
+    pass.trace.graph_nodes.push_back(
+        {.time = {node.time, node.time},
+         .thread = trace::nsys::global_thread(trace::nsys::global_process(journal.head.process), node.thread),
+         .id = node.id,
+         .original = node.original});
   trace::ProcessInfo& process = pass.trace.processes.emplace_back(
       trace::ProcessInfo{trace::nsys::global_process(journal.head.process), journal.name});
   if (journal.rank) {

@@ -159,6 +159,7 @@ Trace of_process(const Trace& trace, CaseIndex index, std::int64_t process) {
   copy_rows(own.synchronizations, trace.synchronizations, index, process);
   copy_rows(own.overheads, trace.overheads, index, process);
   copy_rows(own.graphs, trace.graphs, index, process);
+  copy_rows(own.graph_nodes, trace.graph_nodes, index, process);
   own.cases.push_back({.id = index < trace.cases.size() ? trace.cases[index].id : std::string(),
                        .process = process,
                        .window = window_of(own)});

@@ -220,7 +220,8 @@ class Joiner {
 
   /// What threads did, that has no number of a call.
   static bool is_of_threads(const StoredTable& table) {
-    return table.name == tables::system_calls.name || table.name == tables::profiler_overheads.name;
+    return table.name == tables::system_calls.name || table.name == tables::profiler_overheads.name ||
+           table.name == tables::graph_nodes.name;
   }
 
   /// Of a table that has rows of processes rather than of cases.

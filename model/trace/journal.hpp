@@ -26,26 +26,28 @@ struct Head {
 };
 
 enum class Kind : std::uint32_t {
-  name = 1,   ///< the process's: text
-  text,       ///< a std::uint64_t from 1 on, by which records name it, and the text
-  record,     ///< an activity record of CUPTI; each pointer in it is the number of a text, or 0
-  call,       ///< a Call, and its name
-  dropped,    ///< a std::uint64_t: so many more records found no buffer
-  note,       ///< text: why something is missing, a sentence
-  until,      ///< a std::int64_t, ns since 1970: everything that ended before is in the file
-  range,      ///< a Range that has ended
-  end,        ///< nothing: the process ended by exit() or a return from main()
-  kernel,     ///< a Kernel, a distinct one of the counters pass
-  counts,     ///< a std::uint64_t from 0 on, by which Counted names it, and CUPTI's counter data
-  counted,    ///< a Counted
-  launches,   ///< a Launches; the last one of a kernel counts
-  uncounted,  ///< an Uncounted, and the reason
-  stopped,    ///< a std::uint64_t, the number of the kernel that stopped the program when it was counted
-  begin,      ///< a Beginning
-  failed,     ///< a launch_log::Launch that CUDA refused
-  rank,       ///< a Rank; processes of no distributed program have none
-  schema,     ///< a PayloadSchema, and its PayloadFields
-  payload,    ///< a Payload, and its bytes
+  name = 1,    ///< the process's: text
+  text,        ///< a std::uint64_t from 1 on, by which records name it, and the text
+  record,      ///< an activity record of CUPTI; each pointer in it is the number of a text, or 0
+  call,        ///< a Call, and its name
+  dropped,     ///< a std::uint64_t: so many more records found no buffer
+  note,        ///< text: why something is missing, a sentence
+  until,       ///< a std::int64_t, ns since 1970: everything that ended before is in the file
+  range,       ///< a Range that has ended
+  end,         ///< nothing: the process ended by exit() or a return from main()
+  kernel,      ///< a Kernel, a distinct one of the counters pass
+  counts,      ///< a std::uint64_t from 0 on, by which Counted names it, and CUPTI's counter data
+  counted,     ///< a Counted
+  launches,    ///< a Launches; the last one of a kernel counts
+  uncounted,   ///< an Uncounted, and the reason
+  stopped,     ///< a std::uint64_t, the number of the kernel that stopped the program when it was counted
+  begin,       ///< a Beginning
+  failed,      ///< a launch_log::Launch that CUDA refused
+  rank,        ///< a Rank; processes of no distributed program have none
+  graph_node,  ///< a GraphNode
+  window,      ///< a WindowEdge
+  schema,      ///< a PayloadSchema, and its PayloadFields
+  payload,     ///< a Payload, and its bytes
 };
 
 /// Which rank of a distributed program a process is, as its launcher's environment says.
@@ -93,6 +95,22 @@ struct Call {
 struct Beginning {
   std::int64_t cuda = 0;     ///< ns since 1970, when it first asked something of CUDA; 0: it has not
   std::int64_t context = 0;  ///< ns since 1970, when its first context was there; 0: not yet
+};
+
+/// A node that a CUDA graph was given: by capturing a stream, by a call that adds it, or by copying another
+/// one.
+struct GraphNode {
+  std::int64_t time = 0;       ///< ns since 1970
+  std::uint64_t id = 0;        ///< CUPTI's, as the records of kernels have it
+  std::uint64_t original = 0;  ///< of which it is a copy; 0: of none
+  std::uint32_t thread = 0;
+  std::uint32_t reserved = 0;
+};
+
+/// When a window of a trace opened or closed; one that closes never lasts until the process ends.
+struct WindowEdge {
+  std::int64_t time = 0;  ///< ns since 1970
+  std::uint64_t opens = 0;
 };
 
 /// An NVTX range, of a process in which no CUPTI records it.

@@ -96,6 +96,12 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
     case Kind::begin:
       if (const auto beginning = take_value<Beginning>(bytes)) journal.beginning = *beginning;
       return;
+    case Kind::graph_node:
+      if (const auto node = take_value<GraphNode>(bytes)) journal.graph_nodes.push_back(*node);
+      return;
+    case Kind::window:
+      if (const auto edge = take_value<WindowEdge>(bytes)) journal.window_edges.push_back(*edge);
+      return;
     case Kind::failed:
       if (const auto launch = take_value<launch_log::Launch>(bytes)) journal.failed.push_back(*launch);
       return;
@@ -130,6 +136,15 @@ std::vector<launch_log::Launch> read_launches(std::filesystem::path file) {
 }
 
 }  // namespace
+
+std::optional<trace::Interval> opened_window(const Journal& journal) {
+  std::optional<trace::Interval> window;
+  for (const WindowEdge& edge : journal.window_edges) {
+    if (edge.opens != 0 && !window) window = trace::Interval{edge.time, std::max(edge.time, journal.until)};
+    if (edge.opens == 0 && window) window->end = std::min(window->end, edge.time);
+  }
+  return window && window->start < window->end ? window : std::nullopt;
+}
 
 Journal read_journal(const std::filesystem::path& file) {
   const std::string contents = read_file(file);

@@ -12,6 +12,7 @@
 
 #include "model/trace/journal.hpp"
 #include "model/trace/nvtx_payload.hpp"
+#include "model/trace/trace.hpp"
 
 namespace mprof::journal {
 
@@ -34,12 +35,17 @@ struct Journal {
   std::vector<launch_log::Launch> failed{};                    ///< that CUDA refused
   std::map<std::pair<std::uint64_t, std::uint64_t>, trace::PayloadSchema> schemas{};  ///< by domain and id
   std::vector<std::pair<Payload, std::string>> payloads{};                            ///< with their bytes
+  std::vector<GraphNode> graph_nodes{};
+  std::vector<WindowEdge> window_edges{};
   Beginning beginning{};
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};
   std::int64_t until = 0;  ///< ns since 1970; 0: nothing was flushed
   bool has_ended = false;  ///< by itself
 };
+
+/// When the window of a process was open; nullopt: it has none, or never opened.
+[[nodiscard]] std::optional<trace::Interval> opened_window(const Journal& journal);
 
 /// Throws Error(usage) for a file that is no journal of this version.
 [[nodiscard]] Journal read_journal(const std::filesystem::path& file);

@@ -61,6 +61,7 @@ constexpr std::string_view chip_of(std::optional<std::uint32_t> major, std::opti
 
 /// eventClass of OSRT_API.
 inline constexpr int system_call_class = 27;
+inline constexpr int graph_node_class = 77;
 
 /// eventType of NVTX_EVENTS.
 inline constexpr int mark = 34;
@@ -197,6 +198,7 @@ inline constexpr std::array event_class_rows{
     EnumRow{0, "TRACE_PROCESS_EVENT_CUDA_RUNTIME", "CUDA runtime"},
     EnumRow{1, "TRACE_PROCESS_EVENT_CUDA_DRIVER", "CUDA driver"},
     EnumRow{system_call_class, "TRACE_PROCESS_EVENT_OS_RUNTIME", "OSRT runtime"},
+    EnumRow{graph_node_class, "TRACE_PROCESS_EVENT_CUDA_GRAPH_NODE_CREATION", "CUDA graph node creation"},
 };
 inline constexpr Enumeration event_classes{"ENUM_NSYS_EVENT_CLASS", event_class_rows};
 

@@ -43,6 +43,7 @@ void for_each_on_host(Trace& trace, const Visit& visit) {
   visit(trace.system_calls);
   visit(trace.ranges);
   visit(trace.overheads);
+  visit(trace.graph_nodes);
 }
 
 // --- Rows that cannot be used ---
@@ -202,6 +203,7 @@ void sort_on_host(const Trace& trace, std::vector<Row>& rows) {
     if constexpr (requires { row.name; }) name = trace.names[row.name];
     if constexpr (requires { row.kind; }) kind = row.kind;
     if constexpr (requires { row.correlation; }) correlation = row.correlation;
+    if constexpr (requires { row.original; }) correlation = static_cast<std::int64_t>(row.id);
     // The longer first: it holds the others.
     return std::tuple(row.time.start, -row.time.end, row.thread, correlation, kind, name);
   };
@@ -325,14 +327,23 @@ std::vector<OpTime> named(const Trace& trace, const std::vector<const Range*>& r
   return times;
 }
 
-std::vector<OpTime> op_times(const Trace& trace, const std::string& glob) {
+/// As far as it lies in the part.
+Interval within(const Interval& time, const std::optional<Interval>& part) {
+  return part ? Interval{std::max(time.start, part->start), std::min(time.end, part->end)} : time;
+}
+
+std::vector<OpTime> op_times(const Trace& trace, const std::string& glob,
+                             const std::optional<Interval>& part) {
   std::vector<const Range*> all, of_default_domain;
   for (const Range& range : trace.ranges) {
     if (!glob.empty() && !matches(glob, std::string(trace.text_of(range)))) continue;
+    if (const Interval time = within(range.time, part); part && time.end <= time.start) continue;
     all.push_back(&range);
     if (range.domain == 0) of_default_domain.push_back(&range);
   }
-  return named(trace, outermost(of_default_domain.empty() ? all : of_default_domain));
+  std::vector<OpTime> times = named(trace, outermost(of_default_domain.empty() ? all : of_default_domain));
+  for (OpTime& one : times) one.time = within(one.time, part);
+  return times;
 }
 
 /// Makes the case of a trace whose rows can be used and are in order.
@@ -342,16 +353,18 @@ class CaseMaker {
       : trace_(trace),
         outermost_calls_(calls),
         cuda_starts_(options.cuda_starts),
-        times_(op_times(trace, options.ops)),
-        work_(extent_of_work()) {
-    Interval window = options.life.value_or(work_);
-    if (work_.end > 0) window = {std::min(window.start, work_.start), std::max(window.end, work_.end)};
+        times_(op_times(trace, options.ops, options.part)),
+        work_(within(extent_of_work(), options.part)) {
+    Interval window = options.part.value_or(options.life.value_or(work_));
+    if (work_.end > 0 && !options.part)
+      window = {std::min(window.start, work_.start), std::max(window.end, work_.end)};
     trace_.cases.push_back({.id = options.case_id, .window = window, .counts = counts});
     const auto take = [](auto& rows) {
       for (auto& row : rows) row.in_case = 0;
     };
     for_each_work(trace_, take);
     for_each_on_host(trace_, take);
+    if (options.part) limit_to(*options.part);
     find_processes();
   }
 
@@ -367,6 +380,35 @@ class CaseMaker {
 
  private:
   [[nodiscard]] CaseInfo& info() { return trace_.cases.front(); }
+
+  /// Ranges and calls as far as they lie in the part. CUDA graphs may have been captured before it: these
+  /// nodes, and the ranges around them, are kept in no case.
+  void limit_to(const Interval& part) {
+    const auto is_outside = [&](const auto& row) {
+      return row.time.end <= part.start || row.time.start >= part.end;
+    };
+    std::erase_if(trace_.system_calls, is_outside);
+    std::erase_if(trace_.overheads, is_outside);
+    std::map<std::int64_t, std::set<std::int64_t>> captured;  // when, by process
+    for (GraphNode& node : trace_.graph_nodes) {
+      if (!is_outside(node)) continue;
+      node.in_case = no_case;
+      captured[nsys::process_of(node.thread)].insert(node.time.start);
+    }
+    std::vector<Range> kept;
+    for (const Range& range : trace_.ranges) {
+      const std::set<std::int64_t>& moments = captured[nsys::process_of(range.thread)];
+      const auto first = moments.lower_bound(range.time.start);
+      if (first != moments.end() && *first <= range.time.end) {
+        kept.push_back(range);
+        kept.back().in_case = no_case;
+      }
+      if (is_outside(range)) continue;
+      kept.push_back(range);
+      kept.back().time = within(range.time, part);
+    }
+    trace_.ranges = std::move(kept);
+  }
 
   /// From the first work, call or range to the last. What the operating system was asked for around that, as
   /// by a program that loads its libraries, and what the profiler did then, is in the trace and in no op's

@@ -23,6 +23,7 @@ struct ProgramOptions {
   std::string ops{};                    ///< a glob of the ranges that are ops; empty: the outermost ones
   std::optional<Interval> life{};       ///< from when the program was started to its end, where that is known
   std::vector<Interval> cuda_starts{};  ///< in which CUDA came up in its processes
+  std::optional<Interval> part{};       ///< to which the trace is limited; nullopt: it is of all
 };
 
 /// Whether a glob fits the name of any range.
@@ -45,8 +46,9 @@ void leave_out_impossible(Trace& trace);
 /// there are more than `most_program_ops` names, names that differ in numbers alone are one op ("step #"),
 /// and of the rest the longest in time are kept.
 ///
-/// The case lasts as long as the program where that is known, or else from the first work, call or range to
-/// the last. Ops lie between that first and that last one.
+/// The case lasts as long as the part to which the trace is limited, or as long as the program where that is
+/// known, or else from the first work, call or range to the last. Ranges outside of that part are kept, and
+/// make no ops. Ops lie between that first and that last one.
 ///
 /// A call belongs to the op whose range its thread has open. On a thread that never opens one, it belongs to
 /// the range that was opened last in its process. What a call led to belongs where the call does.

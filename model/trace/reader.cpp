@@ -228,6 +228,7 @@ class Reader {
     const Parts& parts = query_.parts;
     if (parts.kernels) read_kernels();
     if (parts.kernels) read_correlated(tables::graphs, trace_.graphs);
+    if (parts.graph_nodes) read_graph_nodes();
     if (parts.transfers) read_correlated(tables::copies, trace_.transfers);
     if (parts.transfers) read_sets();
     if (parts.calls) read_correlated(tables::calls, trace_.calls);
@@ -246,6 +247,7 @@ class Reader {
     if (!query_.with_pauses) erase_begun_in(trace_.pauses, trace_.overheads);
     bring_cases_together(trace_.kernels);
     bring_cases_together(trace_.graphs);
+    bring_cases_together(trace_.graph_nodes);
     bring_cases_together(trace_.transfers);
     bring_cases_together(trace_.calls);
     bring_cases_together(trace_.system_calls);
@@ -535,6 +537,15 @@ class Reader {
   }
 
   /// An export of Nsight Systems has no cases, and what its own injection did from the process's start.
+  void read_graph_nodes() {
+    each_wanted(
+        tables::graph_nodes, [&](const GraphNode& row) { return by_time(row.thread, row.time.start); },
+        [&](GraphNode& node, const Home& home) {
+          node.in_case = home.in_case;
+          trace_.graph_nodes.push_back(node);
+        });
+  }
+
   void read_overheads() {
     const auto add = [&](Overhead& overhead, const Home& home) {
       overhead.in_case = home.in_case;
@@ -659,6 +670,7 @@ Parts& Parts::operator|=(const Parts& other) {
   overheads |= other.overheads;
   allocations |= other.allocations;
   tallies |= other.tallies;
+  graph_nodes |= other.graph_nodes;
   return *this;
 }
 

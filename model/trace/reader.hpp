@@ -25,6 +25,7 @@ struct Parts {
   bool overheads = false;
   bool allocations = false;
   bool tallies = false;  ///< of an export: sums over its other tables (tallies.hpp)
+  bool graph_nodes = false;
 
   Parts& operator|=(const Parts& other);
   bool operator==(const Parts&) const = default;
@@ -44,7 +45,8 @@ inline constexpr Parts every_part{.kernels = true,
                                   .synchronizations = true,
                                   .overheads = true,
                                   .allocations = true,
-                                  .tallies = true};
+                                  .tallies = true,
+                                  .graph_nodes = true};
 
 struct Query {
   Parts parts = shown_parts;

@@ -349,6 +349,26 @@ constexpr auto graph_columns = extended(
                                       {"graphExecId", known_integer, plain<&GraphExecution::graph_exec>},
                                   });
 
+/// It ends when it starts.
+constexpr Field<GraphNode> made{moment<&GraphNode::time, &Interval::start>.write,
+                                [](GraphNode& row, const Cell& cell, FromFile&) {
+                                  row.time = {cell.integer(), cell.integer()};
+                                },
+                                true};
+/// As Nsight Systems names it.
+constexpr Field<GraphNode> node_event_name{
+    [](const GraphNode&, ToFile& file) { return Value(file.string("Graph Node Creation")); }};
+
+constexpr auto graph_node_columns = columns<GraphNode>({
+    {"start", known_integer, made, needed},
+    {"end", known_integer, {moment<&GraphNode::time, &Interval::end>.write}},
+    {"eventClass", known_integer, constant<GraphNode, nsys::graph_node_class>},
+    {"globalTid", integer, keyed(plain<&GraphNode::thread>), needed},
+    {"nameId", known_integer, node_event_name},
+    {"graphNodeId", known_integer, plain<&GraphNode::id>, needed},
+    {"originalGraphNodeId", integer, unless_zero<&GraphNode::original>},
+});
+
 /// A number that stands for a memset in a trace is none of a copy's.
 constexpr Field<Transfer> copy_kind{plain<&Transfer::kind>.write,
                                     [](Transfer& row, const Cell& cell, FromFile& file) {
@@ -830,6 +850,7 @@ constinit const Table<ProcessInfo> processes{"PROCESSES", process_columns};
 constinit const Table<ThreadInfo> threads{"ThreadNames", thread_columns};
 constinit const Table<Kernel> kernels{"CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns};
 constinit const Table<GraphExecution> graphs{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns};
+constinit const Table<GraphNode> graph_nodes{"CUDA_GRAPH_NODE_EVENTS", graph_node_columns};
 constinit const Table<Transfer> copies{"CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns};
 constinit const Table<Transfer> sets{"CUPTI_ACTIVITY_KIND_MEMSET", set_columns};
 constinit const Table<Call> calls{"CUPTI_ACTIVITY_KIND_RUNTIME", call_columns};
@@ -868,8 +889,8 @@ std::vector<TableHead> all() {
   };
   return heads(string_ids, session_start, metadata, gpus, devices, contexts, streams, details, capture,
                kernels, calls, copies, sets, synchronizations, overheads, profiler_overheads, allocations,
-               system_calls, graphs, processes, threads, system, ranges, cases, attribution, own_ranges,
-               case_processes, tallies);
+               system_calls, graphs, graph_nodes, processes, threads, system, ranges, cases, attribution,
+               own_ranges, case_processes, tallies);
 }
 
 namespace {

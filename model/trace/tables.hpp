@@ -185,6 +185,7 @@ extern const Table<ProcessInfo> processes;
 extern const Table<ThreadInfo> threads;
 extern const Table<Kernel> kernels;
 extern const Table<GraphExecution> graphs;
+extern const Table<GraphNode> graph_nodes;
 extern const Table<Transfer> copies;
 extern const Table<Transfer> sets;
 extern const Table<Call> calls;

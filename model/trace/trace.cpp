@@ -209,6 +209,7 @@ void add_rows(Trace& to, const Trace& from) {
   add(to.overheads, from.overheads);
   add(to.allocations, from.allocations);
   add(to.graphs, from.graphs);
+  add(to.graph_nodes, from.graph_nodes);
   add(to.contexts, from.contexts);
   add(to.tallies, from.tallies);
 }

@@ -239,6 +239,9 @@ class Kernels : public std::vector<KernelRow> {
   [[nodiscard]] Kernel whole(const KernelRow& row) const;
   [[nodiscard]] std::int64_t correlation(const KernelRow& row) const;
   void set_correlation(KernelRow& row, std::int64_t id);
+  [[nodiscard]] std::uint64_t graph_node(const KernelRow& row) const {
+    return shared(row).graph_node | row.graph_node;
+  }
   /// Calls change(kernel) for one, or for each, and keeps what it made of it.
   template <class Change>
   void change(std::size_t index, const Change& change) {
@@ -270,6 +273,17 @@ struct GraphExecution {
   PlaceIndex place = nowhere;
   Queue queue{};
   bool operator==(const GraphExecution&) const = default;
+};
+
+/// A node that a CUDA graph was given: while a stream was captured, by a call that adds it, or as a copy of
+/// another one. Graphs are copied when they are instantiated, cloned, or put into another graph.
+struct GraphNode {
+  Interval time{};  ///< a moment: it ends when it starts
+  std::int64_t thread = 0;
+  std::uint64_t id = 0;        ///< as Kernel::graph_node has it; of no other node of the process
+  std::uint64_t original = 0;  ///< of which it is a copy; 0: of none
+  CaseIndex in_case = 0;
+  bool operator==(const GraphNode&) const = default;
 };
 
 /// The numbers of copies are as in CUPTI and in ENUM_CUDA_MEMCPY_OPER; a newer file may have others.
@@ -554,6 +568,7 @@ struct Trace {
   std::vector<Overhead> overheads{};
   std::vector<Allocation> allocations{};
   std::vector<GraphExecution> graphs{};
+  std::vector<GraphNode> graph_nodes{};
   std::vector<Tally> tallies{};  ///< of an export's other tables (tallies.hpp)
   std::vector<ProcessInfo> processes{};
   std::vector<ThreadInfo> threads{};

@@ -134,6 +134,7 @@ class Writer final : public tables::ToFile {
     write_queues();
     write_kernels();
     write_rows(tables::graphs, trace_.graphs);
+    write_rows(tables::graph_nodes, trace_.graph_nodes);
     write_transfers();
     write_calls();
     write_synchronizations();
@@ -184,17 +185,27 @@ class Writer final : public tables::ToFile {
   static Interval extent_of(const Trace& trace) {
     Interval extent = trace.cases.at(0).window;
     const auto widen = [&](const auto& rows) {
-      for (const auto& row : rows)
+      for (const auto& row : rows) {
+        if (row.in_case == no_case) continue;
         extent = {std::min(extent.start, row.time.start), std::max(extent.end, row.time.end)};
+      }
     };
     widen(trace.ranges);
     widen(trace.system_calls);
     return extent;
   }
 
+  /// Captures of CUDA graphs may be from before the case's own part of the program.
+  [[nodiscard]] std::int64_t earliest() const {
+    std::int64_t start = extent_.start;
+    for (const Range& range : trace_.ranges) start = std::min(start, range.time.start);
+    for (const GraphNode& node : trace_.graph_nodes) start = std::min(start, node.time.start);
+    return start;
+  }
+
   void describe_file() {
     if (!database_.has_table(tables::session_start.name)) {
-      const std::int64_t start = trace_.epoch + extent_.start;
+      const std::int64_t start = trace_.epoch + earliest();
       const auto seconds = std::chrono::floor<std::chrono::seconds>(
           std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(start)));
       const auto text = [](const auto& time) { return fmt::format("{:%Y-%m-%dT%H:%M:%S}", time); };
@@ -239,8 +250,8 @@ class Writer final : public tables::ToFile {
   /// What has no correlation id. Domains stay: other cases may have ranges in them.
   void remove_of_process(std::int64_t process, const Interval& window) {
     constexpr std::string_view of_process = "globalTid & ? = ? AND start BETWEEN ? AND ?";
-    for (const std::string_view table :
-         {tables::ranges.name, tables::system_calls.name, tables::profiler_overheads.name}) {
+    for (const std::string_view table : {tables::ranges.name, tables::system_calls.name,
+                                         tables::profiler_overheads.name, tables::graph_nodes.name}) {
       if (!database_.has_table(table)) continue;
       const std::string but =
           table == tables::ranges.name ? fmt::format(" AND eventType != {}", domain_created) : "";
@@ -535,8 +546,8 @@ class Writer final : public tables::ToFile {
     for (const std::string_view table : correlated()) drop_if_empty(table);
     for (const std::string_view table :
          {tables::ranges.name, tables::system_calls.name, tables::profiler_overheads.name,
-          tables::case_processes.name, tables::devices.name, tables::contexts.name, tables::streams.name,
-          tables::system.name, tables::tallies.name})
+          tables::graph_nodes.name, tables::case_processes.name, tables::devices.name, tables::contexts.name,
+          tables::streams.name, tables::system.name, tables::tallies.name})
       drop_if_empty(table);
   }
 

@@ -37,7 +37,8 @@ inline constexpr trace::Parts evidence_parts{.kernels = true,
                                              .synchronizations = true,
                                              .overheads = true,
                                              .allocations = true,
-                                             .tallies = true};
+                                             .tallies = true,
+                                             .graph_nodes = true};
 
 /// Reads the trace when the file is there. Throws Error when it is there and cannot be read.
 [[nodiscard]] Evidence read_evidence(const Run& run, const std::filesystem::path& trace);

@@ -143,6 +143,9 @@ ProfileTable projection_sum(const ProfileReport& report, const trace::Trace& tra
                             const ProfileScope& scope);
 ProfileTable projection_trace(const ProfileReport& report, const trace::Trace& trace,
                               const ProfileScope& scope);
+/// Which no report of nsys has.
+ProfileTable graph_capture_sum(const ProfileReport& report, const trace::Trace& trace,
+                               const ProfileScope& scope);
 /// "MPI"
 [[nodiscard]] std::string_view kind_label(trace::TallyKind kind);
 /// Which no report of nsys has.

@@ -187,6 +187,7 @@ json process_view(const FamilyResult& family, const PageContext& page) {
           {"kernels", false},
           {"parts", parts_view(family, page)},
           {"ranges", false},
+          {"captures", false},
           {"drawn", false},
           {"pace", false},
           {"memory", false},
@@ -206,9 +207,10 @@ json untimed_view(const FamilyResult& family, const PageContext& page) {
   return {{"cards", json::array()}, {"lines", json::array({{{"lead", "Its time"}, {"text", text}}})},
           {"strip", false},         {"table", top_kernels_view(family, only, page.plan->anchors)},
           {"kernels", false},       {"parts", false},
-          {"ranges", false},        {"drawn", false},
-          {"pace", false},          {"memory", false},
-          {"level", "3"},           {"hashes", "###"}};
+          {"ranges", false},        {"captures", false},
+          {"drawn", false},         {"pace", false},
+          {"memory", false},        {"level", "3"},
+          {"hashes", "###"}};
 }
 
 }  // namespace
@@ -224,6 +226,7 @@ json program_screen(const ProgramPicture& picture, const PageContext& page) {
           {"kernels", kernel_details_view(picture, page)},
           {"parts", false},
           {"ranges", range_tree_view(picture, page)},
+          {"captures", captures_view(picture, page)},
           {"drawn", drawn_step_view(picture, page)},
           {"pace", pace_view(picture, page)},
           {"memory", memory_view(picture, page)},

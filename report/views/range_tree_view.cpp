@@ -75,11 +75,18 @@ json rows_view(const std::vector<Line>& lines, const RangeTree& tree) {
                     {"share", format::percent(per_step.share(node))},
                     {"percent", fmt::format("{:.1f}", 100 * std::min(1.0, per_step.share(node)))},
                     {"elsewhere", node.elsewhere},
+                    {"captured", node.captured},
                     {"unfolds", unfolds},
                     {"open", unfolds && line.depth == 0 && tree.roots.size() == 1},
                     {"closes", std::vector<std::string>(line.closes, "1")}});
   }
   return rows;
+}
+
+/// Behind the name of a range that did not itself launch its work on the steps' thread.
+std::string where_of(const RangeNode& node) {
+  if (node.captured) return " (captured)";
+  return node.elsewhere ? " (another thread)" : "";
 }
 
 /// The same for Markdown: a point for each range that a range lies in.
@@ -96,9 +103,9 @@ Table table_of(const std::vector<Line>& lines, const RangeTree& tree, const Page
     std::string name;
     for (std::size_t i = 0; i < line.depth; ++i) name += "· ";
     const double calls = per_step.calls(*line.node), share = per_step.share(*line.node);
-    table.row({Cell::words(name + line.name + (line.node->elsewhere ? " (another thread)" : "")),
-               time(line.node->gpu), time(line.node->gpu_self), time(line.node->host),
-               time(line.node->host_self), Cell::figure(format::significant(calls, 3)).valued(calls),
+    table.row({Cell::words(name + line.name + where_of(*line.node)), time(line.node->gpu),
+               time(line.node->gpu_self), time(line.node->host), time(line.node->host_self),
+               Cell::figure(format::significant(calls, 3)).valued(calls),
                Cell::figure(format::percent(share)).valued(share)});
   }
   return table;

@@ -23,6 +23,11 @@ void add_helped(const std::vector<RangeNode>& nodes, std::vector<Helped>& helped
   }
 }
 
+bool has_captured(const std::vector<RangeNode>& nodes) {
+  return std::ranges::any_of(
+      nodes, [](const RangeNode& node) { return node.captured || has_captured(node.children); });
+}
+
 /// "38.5 ms" of a step.
 std::string step_time(const RangeTree& tree, std::int64_t ns) {
   return format::nanoseconds(static_cast<double>(ns) / static_cast<double>(tree.steps));
@@ -56,6 +61,10 @@ std::vector<std::string> range_tree_remarks(const RangeTree& tree) {
   if (tree.outside > 0)
     remarks.push_back(
         fmt::format("Launched in no range: {} of GPU time a step.", step_time(tree, tree.outside)));
+  if (has_captured(tree.roots))
+    remarks.emplace_back(
+        "Captured: work of CUDA graphs, under the ranges that it was captured in. It was launched in what "
+        "these ranges stand in.");
   if (tree.at_limit)
     remarks.emplace_back(
         "There are too many ranges to keep all apart: some are part of the one that they lie in.");

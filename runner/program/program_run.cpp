@@ -162,6 +162,16 @@ class ProgramRunner {
       skip(pass, *reason);
       return true;
     }
+    if (!run_.plan.window.empty()) {
+      window_ = require_window(run_.plan.window);
+      if (window_->kind == trace::Window::Kind::steps) {
+        if (const auto reason = why_no_steps(run_.plan.window, steps())) {
+          skip(pass, *reason);
+          return true;
+        }
+        window_->range = steps().range;
+      }
+    }
     try {
       watch_with(*kind, pass);
     } catch (const Error& error) {
@@ -179,6 +189,20 @@ class ProgramRunner {
     pass.reason = fmt::format("round {} and those after it were not made: {}", round + 1, replaced_);
     context_.directory.save(case_);
     context_.progress.case_is_left_out(case_);
+  }
+
+  [[nodiscard]] FoundSteps steps() const {
+    const auto found = context_.steps->find(case_.id);
+    return found != context_.steps->end() ? found->second : FoundSteps{};
+  }
+
+  /// False where the window never opened: there is nothing then, with the reason.
+  bool is_in_window(const InjectedPass& seen, PassResult& result) const {
+    if (!window_ || seen.part) return true;
+    if (result.status != Status::ok) return true;
+    result.status = Status::skipped;
+    result.reason = why_never_opened(run_.plan.window, *window_, steps(), seen.trace, result.seconds);
+    return false;
   }
 
   void watch_with(const InjectionKind& kind, PassResult& pass) {
@@ -234,6 +258,8 @@ class ProgramRunner {
       const NamedPipe stopped(folder.path() / journal::stopped_pipe);
       std::map<std::string, std::string> variables = kind.variables(*find_injection(kind.library));
       variables[journal::folder_variable] = folder.path().string();
+      if (window_)
+        variables[trace::window_variable] = trace::written_window(*window_, nanoseconds_since_1970());
       PassResult result = run_once(which, variables, stopped.fd());
       InjectedPass seen = kind.read(request);
       const std::size_t before = left_out_.size();
@@ -302,6 +328,7 @@ class ProgramRunner {
     PassResult result = run_once(Pass::timing, {{"NVTX_INJECTION64_PATH", library->string()},
                                                 {journal::folder_variable, folder.path().string()}});
     RangeTimes times = read_range_times(folder.path(), run_.plan.ops);
+    if (!times.step_range.empty()) (*context_.steps)[case_.id] = {times.step_range, times.steps};
     for (Measurement& time : times.group_times) {
       const bool is_told = std::ranges::any_of(result.measurements, [&](const Measurement& row) {
         return row.metric == time.metric && row.op == time.op;
@@ -338,6 +365,12 @@ class ProgramRunner {
   /// What was seen until the program ended, however it did. Its ops are the case's.
   void add_trace(InjectedPass seen, PassResult& result) {
     result.outcome->notes = std::move(seen.notes);
+    if (!is_in_window(seen, result)) return;
+    if (seen.part) {
+      result.outcome->notes.push_back(window_note(run_.plan.window, *seen.part, result.seconds));
+    } else if (auto note = ignored_profiler_calls(seen.trace)) {
+      result.outcome->notes.push_back(std::move(*note));
+    }
     if (const std::string& glob = run_.plan.ops; !glob.empty() && !trace::fits_any_range(seen.trace, glob))
       result.outcome->notes.push_back(
           fmt::format("no NVTX range of the program fits --ops {}, so that all of it is one op", glob));
@@ -345,7 +378,8 @@ class ProgramRunner {
         trace::make_program_case(seen.trace, {.case_id = case_.id,
                                               .ops = run_.plan.ops,
                                               .life = life_,
-                                              .cuda_starts = std::move(seen.cuda_starts)});
+                                              .cuda_starts = std::move(seen.cuda_starts),
+                                              .part = seen.part});
     if (ops.empty()) {
       if (result.status != Status::ok) return;
       result.status = Status::skipped;
@@ -361,6 +395,7 @@ class ProgramRunner {
   /// Likewise. Ops that only this pass has seen come last.
   void add_counters(InjectedPass seen, PassResult& result) {
     result.outcome->notes = std::move(seen.notes);
+    if (!is_in_window(seen, result)) return;
     result.measurements = std::move(seen.measurements);
     const bool any =
         std::ranges::any_of(result.measurements, [](const Measurement& row) { return !row.samples.empty(); });
@@ -408,9 +443,10 @@ class ProgramRunner {
   const ProgramContext& context_;
   Case& case_;
   CaseProgram program_;
-  std::string replaced_;               ///< why it is not run any more; empty: it is
-  trace::Interval life_{};             ///< of the last execution, ns since 1970
-  std::vector<std::string> left_out_;  ///< symbols of kernels that stop the program when they are counted
+  std::string replaced_;                   ///< why it is not run any more; empty: it is
+  trace::Interval life_{};                 ///< of the last execution, ns since 1970
+  std::vector<std::string> left_out_;      ///< symbols of kernels that stop the program when they are counted
+  std::optional<trace::Window> window_{};  ///< of the pass that is made
 };
 
 /// Of many rounds the first one's beginning, and how many there are.
@@ -478,7 +514,8 @@ class Programs {
                                  .progress = progress,
                                  .interrupt_fd = context_.interrupt_fd,
                                  .injections = context_.injections,
-                                 .files = context_.files};
+                                 .files = context_.files,
+                                 .steps = context_.steps};
     bool goes_on = true;
     for (std::uint32_t round = 0; goes_on && (round == 0 || needs_round(c)); ++round)
       goes_on = ProgramRunner(run_, counted, c).time(round);
@@ -554,6 +591,7 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.kernels = request.kernels;
   run.plan.launch_skip = request.launch_skip;
   run.plan.max_kernels = request.max_kernels;
+  run.plan.window = request.window;
   run.plan.replay_limit = request.replay_limit;
   run.plan.rounds = request.rounds.value_or(usual_program_rounds);
   // A sample a round; the time in which rounds may begin.

@@ -15,6 +15,7 @@
 #include "collectors/injection.hpp"
 #include "model/run.hpp"
 #include "runner/coordinator.hpp"
+#include "runner/program/program_window.hpp"
 #include "runner/result_directory.hpp"
 #include "system/clock.hpp"
 #include "system/watched_program.hpp"
@@ -38,6 +39,7 @@ struct ProgramRequest {
                                              ///< all
   std::uint64_t launch_skip = 0;             ///< launches of these that go by before counting begins
   std::uint64_t max_kernels = 0;             ///< so many distinct ones are counted; 0: all
+  std::string window{};                      ///< of the trace and the counters (trace::Window); empty: all
   double replay_limit = usual_replay_limit;  ///< 0: kernels are never replayed
   std::vector<std::string> command_line{};
 };
@@ -87,6 +89,8 @@ struct ProgramContext {
   const InjectionKinds& injections = InjectionKinds::instance();
   /// Shared by all that measure the same programs one after another.
   std::shared_ptr<ProgramFiles> files = std::make_shared<ProgramFiles>();
+  /// What the timing pass found, for --window in the passes after it.
+  std::shared_ptr<StepsOfCases> steps = std::make_shared<StepsOfCases>();
   /// Of the programs of a suite; without it the variant's command is run as it is.
   std::function<CaseProgram(const Case& c)> program_of{};
 };

@@ -220,6 +220,29 @@ test("which kernels are counted is in the record; what says so wrongly is refuse
   }
 });
 
+test("a window is in the record; a wrong one is refused with what is right", (t) => {
+  const out = join(temporary(t), "run");
+  const { code, err } = mprof(["run", "--rounds", "1", "--out", out, "--window", "range:forward[3..5]", "--", "true"]);
+  assert.equal(code, 0, err);
+  validate_run(out);
+  assert.equal(read_run(out).plan.window, "range:forward[3..5]");
+  const none = join(temporary(t), "none");
+  const refused = (words, why) => {
+    const { code, err } = mprof(["run", "--out", none, ...words]);
+    assert.equal(code, 2, err);
+    assert.match(err, why);
+    assert.ok(!existsSync(none));
+  };
+  for (const wrong of ["", "10..20", "steps:1..2", "profiler"])
+    refused([`--window=${wrong}`, "--", "true"], /--window .*: give step:10\.\.20, range:NAME, .*profiler-api or seconds/);
+  refused(["--window", "step:5..3", "--", "true"], /--window step:5\.\.3: .*the smaller one first/);
+  refused(["--window", "range:x[0]", "--", "true"], /whole numbers from 1 on/);
+  refused(["--window", "seconds:3..1", "--", "true"], /seconds:1\.5\.\.3/);
+  refused(["--window", "step:1..2", "--passes", "trace", "--", "true"], /the timing pass finds the steps/);
+  refused(["--window", "profiler-api", "--passes", "timing", "--", "true"], /which --passes leaves out/);
+  refused(["--window", "profiler-api", "--all"], /--window is for a program, which stands after --/);
+});
+
 test("without a GPU the other passes say why they are not there, and a report is made", (t) => {
   if (existsSync("/dev/nvidiactl")) return t.skip("there is a GPU");
   const out = join(temporary(t), "run");

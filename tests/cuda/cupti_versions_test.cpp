@@ -12,6 +12,7 @@
 
 #include "collectors/cuda/injected_trace.hpp"
 #include "model/trace/journal_reader.hpp"
+#include "model/trace/nsys_schema.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -109,6 +110,20 @@ TEST_P(EachCuptiVersion, KeepsWhatRangesHaveAttached) {
                   "bad ", "bad ", "bad ", "bad ", "bad "));
   for (const trace::Range& range : pass.trace.ranges) EXPECT_LT(range.time.length(), 1'000'000'000);
   EXPECT_EQ(pass.dropped, 0U);
+}
+
+TEST_P(EachCuptiVersion, TellsOfWhichNodeANodeOfAGraphIsACopy) {
+  const InjectedPass pass = run(GetParam(), "graph");
+  ASSERT_EQ(pass.trace.kernels.size(), 1U);
+  ASSERT_EQ(pass.trace.graph_nodes.size(), 2U);
+  const trace::GraphNode &captured = pass.trace.graph_nodes[0], &copy = pass.trace.graph_nodes[1];
+  EXPECT_EQ(captured.original, 0U);
+  EXPECT_EQ(copy.original, captured.id);
+  EXPECT_EQ(pass.trace.kernels[0].graph_node, copy.id);
+  EXPECT_EQ(trace::nsys::process_of(copy.thread), pass.trace.kernels[0].process);
+  EXPECT_EQ(trace::nsys::native_thread(copy.thread), trace::nsys::native_process(copy.thread))
+      << "the program's only thread";
+  EXPECT_LE(captured.time.start, copy.time.start);
 }
 
 INSTANTIATE_TEST_SUITE_P(Known, EachCuptiVersion,

@@ -133,6 +133,57 @@ TEST(Programs, KernelsOfGraphsAreTracedAndTheReasonSaysWhyTheyAreNotCounted) {
   expect_scale_was_counted(run);
 }
 
+/// The ranges of the program, innermost, in which the first of the copies of a node was made.
+std::string captured_in(const trace::Trace& all, std::uint64_t node) {
+  const trace::GraphNode* at = nullptr;
+  do {
+    const trace::GraphNode* next = nullptr;
+    for (const trace::GraphNode& one : all.graph_nodes) {
+      if (one.id == node && (next == nullptr || one.original != 0)) next = &one;
+    }
+    if (next == nullptr) return "nowhere";
+    at = next;
+    node = at->original;
+  } while (node != 0);
+  const trace::Range* innermost = nullptr;
+  for (const trace::Range& range : all.ranges) {
+    const bool holds = range.thread == at->thread && range.style == trace::RangeStyle::push_pop &&
+                       range.time.start <= at->time.start && at->time.start <= range.time.end;
+    if (holds && (innermost == nullptr || range.time.start > innermost->time.start)) innermost = &range;
+  }
+  return innermost == nullptr ? "no range" : std::string(all.text_of(*innermost));
+}
+
+/// "2 × scale in layer 0" and so on: how often each kernel of graphs ran, by where it was captured.
+std::map<std::string, int> captured_kernels(const ProgramRun& run) {
+  const trace::Trace all =
+      trace::read_trace(run.directory() / trace::file_name, {.parts = trace::every_part});
+  std::map<std::string, int> counts;
+  for (const trace::Kernel& kernel : all.kernels) {
+    if (kernel.graph_node != 0)
+      ++counts[all.names[kernel.short_name] + " in " + captured_in(all, kernel.graph_node)];
+  }
+  return counts;
+}
+
+TEST(Programs, KernelsOfClonesAndChildGraphsLeadToTheRangesThatCapturedThem) {
+  const ProgramRun run("--passes trace", program_with("layers"));
+  EXPECT_TRUE(run.succeeded());
+  EXPECT_EQ(captured_kernels(run),
+            (std::map<std::string, int>{
+                {"scale in layer 0", 40}, {"shift in layer 1", 20}, {"shift in child", 20}}));
+}
+
+TEST(Programs, AWindowHasItsPartOfTheTraceAndWhatWasCapturedBefore) {
+  const ProgramRun run("--passes trace --window 'range:step[5..10]'", program_with("layers"));
+  EXPECT_TRUE(run.succeeded());
+  EXPECT_EQ(
+      captured_kernels(run),
+      (std::map<std::string, int>{{"scale in layer 0", 12}, {"shift in layer 1", 6}, {"shift in child", 6}}));
+  EXPECT_EQ(run.traced("scale"), 12) << "none of those before the steps";
+  EXPECT_NE(run.notes(Pass::trace).find("--window range:step[5..10]"), std::string::npos);
+}
+
 /// The kernel is left out with a reason, and the others are counted.
 void expect_all_but_what_waits(const std::string& how) {
   const ProgramRun run("--passes trace,counters", program_with(how));

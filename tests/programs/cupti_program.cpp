@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program that has a stand-in for CUPTI in its process, and launches kernels in it.
-// usage: cupti_program STANDIN TRACE_LIBRARY none|three|fault|refused|killed|hangs|payloads
+// usage: cupti_program STANDIN TRACE_LIBRARY none|three|fault|refused|killed|hangs|payloads|graph
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -136,6 +136,18 @@ int main(int count, char** words) {
   const auto is = [&](const char* mode) { return std::strcmp(words[3], mode) == 0; };
   if (is("none")) return 0;
   if (is("payloads")) return say_payloads();
+  if (is("graph")) {
+    auto* const node =
+        reinterpret_cast<void (*)(std::uint64_t, std::uint64_t)>(::dlsym(cupti, "standin_graph_node"));
+    auto* const kernel = reinterpret_cast<void (*)(const char*, std::uint64_t, std::uint32_t, std::uint64_t)>(
+        ::dlsym(cupti, "standin_graph_kernel"));
+    if (node == nullptr || kernel == nullptr) return 4;
+    constexpr std::uint64_t captured = (std::uint64_t{1} << 32U) + 1, copy = (std::uint64_t{2} << 32U) + 1;
+    node(captured, 0);
+    node(copy, captured);
+    kernel(good, now(), 7, copy);
+    return 0;
+  }
   std::uint32_t id = 0;
   const auto run = [&](const char* name, std::uint32_t result, bool ends) {
     launch(name, now(), ++id, result, ends);

@@ -109,6 +109,11 @@ STANDIN CUptiResult cuptiGetStreamIdEx(CUcontext /*context*/, CUstream /*stream*
   *id = 13;
   return CUPTI_SUCCESS;
 }
+/// Of a node whose handle is its id.
+STANDIN CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
+  *id = reinterpret_cast<std::uint64_t>(node);
+  return CUPTI_SUCCESS;
+}
 STANDIN CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                    CUpti_BuffersCallbackCompleteFunc complete) {
   standin.request = request;
@@ -318,4 +323,29 @@ STANDIN void standin_wait(std::uint64_t start, std::uint32_t correlation, std::u
   api.correlationId = correlation;
   api.returnValue = result;
   keep(api);
+}
+
+/// Gives a graph a node: by capture, or with `original` as a copy of that node.
+STANDIN void standin_graph_node(std::uint64_t id, std::uint64_t original) {
+  CUpti_GraphData graph{};
+  graph.node = reinterpret_cast<CUgraphNode>(id);
+  graph.originalNode = reinterpret_cast<CUgraphNode>(original);
+  CUpti_ResourceData resource{};
+  resource.resourceDescriptor = &graph;
+  standin.callback(
+      nullptr, CUPTI_CB_DOMAIN_RESOURCE,
+      original == 0 ? CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED : CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+      &resource);
+}
+
+/// A kernel of a graph that was launched with this correlation id.
+STANDIN void standin_graph_kernel(const char* name, std::uint64_t start, std::uint32_t correlation,
+                                  std::uint64_t node) {
+  auto kernel = new_record<KernelRecord>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  kernel.start = start;
+  kernel.end = start + 20;
+  kernel.correlationId = correlation;
+  kernel.name = name;
+  kernel.graphNodeId = node;
+  keep(kernel);
 }

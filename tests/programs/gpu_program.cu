@@ -76,6 +76,46 @@ void launch_graph(float* values) {
   check(cudaStreamSynchronize(stream));
 }
 
+/// Ends a capture of a stream that is capturing.
+cudaGraph_t captured(cudaStream_t stream) {
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamEndCapture(stream, &graph));
+  return graph;
+}
+
+/// Two layers and a child graph are captured in ranges, and a clone of that graph is launched in 20 steps.
+void launch_layers(float* values) {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreate(&stream));
+  nvtxRangePushA("child");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  shift<<<elements / block, block, 0, stream>>>(values);
+  cudaGraph_t child = captured(stream);
+  nvtxRangePop();
+  nvtxRangePushA("capture");
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  nvtxRangePushA("layer 0");
+  for (int i = 0; i < 2; ++i) scale<<<elements / block, block, 0, stream>>>(values);
+  nvtxRangePop();
+  nvtxRangePushA("layer 1");
+  shift<<<elements / block, block, 0, stream>>>(values);
+  nvtxRangePop();
+  cudaGraph_t graph = captured(stream);
+  nvtxRangePop();
+  cudaGraphNode_t node = nullptr;
+  check(cudaGraphAddChildGraphNode(&node, graph, nullptr, 0, child));
+  cudaGraph_t clone = nullptr;
+  check(cudaGraphClone(&clone, graph));
+  cudaGraphExec_t executable = nullptr;
+  check(cudaGraphInstantiate(&executable, clone, 0));
+  for (int i = 0; i < 20; ++i) {
+    nvtxRangePushA("step");
+    check(cudaGraphLaunch(executable, stream));
+    check(cudaStreamSynchronize(stream));
+    nvtxRangePop();
+  }
+}
+
 /// A kernel that waits for the host, which lets it go once it has been launched.
 void wait_for_host() {
   int* flag = nullptr;
@@ -125,6 +165,7 @@ int main(int count, char** arguments) {
   if (how == "partner") wait_for_partner();
   work(values);
   if (how == "graph") launch_graph(values);
+  if (how == "layers") launch_layers(values);
   if (how == "abort") std::abort();
   if (how == "exit") ::_exit(0);
   check(cudaFree(values));

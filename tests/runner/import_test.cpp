@@ -12,6 +12,7 @@
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/sqlite.hpp"
+#include "model/trace/writer.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
 #include "tests/inputs/expect_error.hpp"
@@ -377,6 +378,41 @@ TEST_F(ImportTest, LaunchesIntoAGraphHaveTheirKernelsWhereItIsLaunched) {
   EXPECT_THAT(samples(c, "kernel_count", "epoch"), ElementsAre(10));
   EXPECT_THAT(find_measurement(c, "gpu_time", "layer")->absent,
               HasSubstr("its 2 launches were captured in a graph"));
+}
+
+TEST_F(ImportTest, NodesOfGraphsAreKeptAsNsightSystemsHasThem) {
+  const fs::path file = folder.path() / "nodes.sqlite";
+  const std::int64_t process = trace::nsys::global_process(100),
+                     thread = trace::nsys::global_thread(process, 101);
+  sqlite::Database database(file, sqlite::Mode::write);
+  database.execute(fmt::format(
+      "CREATE TABLE StringIds (id, value); INSERT INTO StringIds VALUES (4, 'cudaGraphLaunch_v10000'), (5, "
+      "'k()'), (6, 'Graph Node Creation'); "
+      "CREATE TABLE NVTX_EVENTS (start, end, eventType, text, globalTid); "
+      "INSERT INTO NVTX_EVENTS VALUES (100, 200, 59, 'layer', {0}), (300, 900, 59, 'epoch', {0}); "
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId, returnValue); "
+      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (310, 315, {0}, 10, 4, 0); "
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, "
+      "globalPid, demangledName, graphNodeId); "
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (330, 345, 0, 1, 7, 10, {1}, 5, 8589934593); "
+      "CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start, end, eventClass, globalTid, nameId, graphNodeId, "
+      "originalGraphNodeId); "
+      "INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (150, 150, 77, {0}, 6, 4294967297, NULL), "
+      "(250, 250, 77, {0}, 6, 8589934593, 4294967297)",
+      thread, process));
+  import_profiles({.traces = {{"", file}}, .out = out()});
+  const trace::Trace kept = trace::read_trace(out() / "trace.sqlite", {.parts = trace::every_part});
+  ASSERT_EQ(kept.graph_nodes.size(), 2U);
+  EXPECT_EQ(kept.graph_nodes[0].original, 0U);
+  EXPECT_EQ(kept.graph_nodes[1].original, kept.graph_nodes[0].id);
+  EXPECT_EQ(kept.kernels[0].graph_node, kept.graph_nodes[1].id);
+  // Written again, as an export, they are what they were.
+  const fs::path again = folder.path() / "again.sqlite";
+  trace::write_export(again, kept);
+  const trace::Trace back = trace::read_trace(again, {.parts = trace::every_part});
+  ASSERT_EQ(back.graph_nodes.size(), 2U);
+  EXPECT_EQ(back.graph_nodes[1].original, kept.graph_nodes[0].id);
+  EXPECT_EQ(back.graph_nodes[1].time.start - back.graph_nodes[0].time.start, 100);
 }
 
 TEST_F(ImportTest, WhatAFileOfCountersLacksIsSaid) {

@@ -59,13 +59,15 @@ class ProgramRunTest : public ::testing::Test {
          .read = [pass, replayed](const auto& request) { return request.replays ? replayed : pass; }});
   }
 
-  Record run(const std::string& script, std::vector<Pass> passes = {Pass::timing, Pass::trace}) {
+  Record run(const std::string& script, std::vector<Pass> passes = {Pass::timing, Pass::trace},
+             const std::string& window = {}) {
     Record record = planned_program_run({.command = {"/bin/sh", "-c", script},
                                          .path = "/bin/sh",
                                          .name = "script",
                                          .passes = std::move(passes),
                                          .rounds = 2,
-                                         .timeout = 100});
+                                         .timeout = 100,
+                                         .window = window});
     ResultDirectory directory(folder.path() / "run", ResultDirectory::Mode::create);
     directory.save(record);
     Progress progress;
@@ -123,6 +125,50 @@ TEST_F(ProgramRunTest, AProgramWithoutWorkForTheGpuHasNoTraceAndItSaysWhy) {
   EXPECT_EQ(pass(record, Pass::trace).status, Status::skipped);
   EXPECT_EQ(pass(record, Pass::trace).reason, "no process of the program called CUDA or NVTX");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "run" / trace::file_name));
+}
+
+TEST_F(ProgramRunTest, AWindowIsToldToTheProgramAndInTheRecord) {
+  InjectedPass seen{.trace = trace_of_steps()};
+  seen.part = trace::Interval{0, 2'000'000'000};
+  trace_as(seen);
+  const Record record =
+      run("echo ${MPROF_WINDOW-none} | head -1", {Pass::timing, Pass::trace}, "range:step[1..2]");
+  EXPECT_EQ(record.plan.window, "range:step[1..2]");
+  EXPECT_THAT(pass(record, Pass::timing).outcome->output, HasSubstr("none")) << "the timing pass is of all";
+  EXPECT_THAT(pass(record, Pass::trace).outcome->output, testing::Not(HasSubstr("none")));
+  EXPECT_THAT(
+      pass(record, Pass::trace).outcome->notes,
+      ElementsAre(HasSubstr("The trace is of the part that --window range:step[1..2] names: 2 s of the")));
+}
+
+TEST_F(ProgramRunTest, AWindowThatNeverOpensSaysWhatThereIsInstead) {
+  trace_as({.trace = trace_of_steps()});
+  const Record record = run("exit 0", {Pass::timing, Pass::trace}, "range:forward");
+  EXPECT_EQ(pass(record, Pass::trace).status, Status::skipped);
+  EXPECT_THAT(
+      pass(record, Pass::trace).reason,
+      HasSubstr(
+          "--window range:forward never opened: the program has no such range; its NVTX ranges are step ("));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "run" / trace::file_name));
+}
+
+TEST_F(ProgramRunTest, AWindowOfStepsNeedsStepsThatTheTimingPassFound) {
+  trace_as({.trace = trace_of_steps()});
+  const Record record = run("exit 0", {Pass::timing, Pass::trace}, "step:1..2");
+  EXPECT_EQ(pass(record, Pass::trace).status, Status::skipped);
+  EXPECT_THAT(pass(record, Pass::trace).reason, HasSubstr("no NVTX range that repeats as a step"));
+}
+
+TEST_F(ProgramRunTest, CallsOfTheProfilersApiThatNobodyFollowsAreNamed) {
+  InjectedPass seen{.trace = trace_of_steps()};
+  trace::Call start = seen.trace.calls.front();
+  start.name = start.versioned_name = seen.trace.names.index("cudaProfilerStart");
+  start.correlation = 900;
+  seen.trace.calls.push_back(start);
+  trace_as(seen);
+  EXPECT_THAT(
+      pass(run("exit 0"), Pass::trace).outcome->notes,
+      ElementsAre(HasSubstr("The program calls cudaProfilerStart() once. mprof did not follow that")));
 }
 
 TEST_F(ProgramRunTest, AProcessThatCouldNotBeTracedSaysWhy) {

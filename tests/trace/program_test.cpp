@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/trace/nsys_schema.hpp"
 #include "model/trace/reader.hpp"
 #include "model/trace/writer.hpp"
 #include "tests/support/fabricated_export.hpp"
@@ -138,6 +139,47 @@ TEST_F(ProgramCaseTest, WrittenAndReadBackItIsTheSame) {
   EXPECT_GE(extents, 5U);
   trace::write_trace(file, made.trace);
   EXPECT_EQ(trace::read_trace(file, {.parts = every_part}).ranges.size(), back.ranges.size()) << "replaced";
+}
+
+TEST_F(ProgramCaseTest, OfAPartTheCaseLastsAsLongAsThatAndKeepsCapturesFromBefore) {
+  Trace all;
+  const std::int64_t thread = trace::nsys::global_thread(trace::nsys::global_process(7), 7);
+  const auto range = [&](const std::string& name, trace::Interval time) {
+    all.ranges.push_back({.time = time,
+                          .thread = thread,
+                          .end_thread = thread,
+                          .name = all.names.index(":" + name),
+                          .domain = 0});
+  };
+  range("train", {100, 9000});
+  range("capture", {200, 300});
+  range("other", {400, 450});
+  range("step", {1000, 2000});
+  range("step", {2000, 3000});
+  all.graph_nodes.push_back({.time = {250, 250}, .thread = thread, .id = 5});
+  all.calls.push_back(
+      {.time = {2100, 2200}, .correlation = 1, .thread = thread, .name = all.names.index("cudaGraphLaunch")});
+  all.kernels.push_back(trace::Kernel{.time = {2300, 2400},
+                                      .correlation = 1,
+                                      .process = trace::nsys::process_of(thread),
+                                      .name = all.names.index("k"),
+                                      .graph_node = 5});
+  const trace::Interval part{2000, 3000};
+  const std::vector<std::string> ops = trace::make_program_case(all, {.case_id = "program/x", .part = part});
+  EXPECT_THAT(ops, ElementsAre("train"));
+  const auto file = folder.path() / "part.sqlite";
+  trace::write_trace(file, all);
+  const Trace back = trace::read_trace(file, {.parts = trace::every_part});
+  EXPECT_EQ(back.cases.at(0).window.length(), part.length());
+  std::vector<std::string> of_case, of_none;
+  for (const trace::Range& one : back.ranges) {
+    if (one.style == trace::RangeStyle::extent) continue;
+    (one.in_case == 0 ? of_case : of_none).push_back(std::string(back.text_of(one)));
+  }
+  EXPECT_THAT(of_case, ElementsAre("train", "step")) << "the first step ends where the part begins";
+  EXPECT_THAT(of_none, ElementsAre("train", "capture")) << "what a graph was captured in, as it was";
+  ASSERT_EQ(back.graph_nodes.size(), 1U);
+  EXPECT_EQ(back.graph_nodes[0].in_case, trace::no_case);
 }
 
 TEST_F(ProgramCaseTest, ACaseLastsAsLongAsItsProgramAndKnowsWhenCudaCameUp) {

@@ -12,7 +12,7 @@
 
 #include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
-#include "report/analysis/program/range_nesting.hpp"
+#include "report/trace/range_nesting.hpp"
 
 namespace mprof {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/trace/interval_set.hpp"
-#include "report/analysis/program/range_nesting.hpp"
+#include "report/trace/range_nesting.hpp"
 
 namespace mprof {
 

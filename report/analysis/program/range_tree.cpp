@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
+#include "model/trace/nsys_schema.hpp"
 #include "model/trace/op_name.hpp"
-#include "report/analysis/program/range_nesting.hpp"
+#include "report/trace/graph_captures.hpp"
+#include "report/trace/range_nesting.hpp"
 
 namespace mprof {
 namespace {
@@ -18,7 +22,8 @@ class TreeBuilder {
  public:
   TreeBuilder(const trace::Trace& trace, trace::CaseIndex index, const Steps& steps)
       : window_{steps.all[steps.steady].host.start, steps.all.back().host.end},
-        nesting_(trace, index, &steps, window_, steps.steady_steps()) {
+        nesting_(trace, index, &steps, window_, steps.steady_steps()),
+        captures_(trace, index) {
     tree_.steps = steps.steady_steps();
     tree_.host = window_.length();
     tree_.at_limit = nesting_.is_cut();
@@ -37,6 +42,13 @@ class TreeBuilder {
   }
 
  private:
+  /// What a node is made with.
+  struct NodeKind {
+    std::string name;
+    bool elsewhere = false;
+    bool captured = false;
+  };
+
   void make_nodes(std::int64_t thread, bool is_main) {
     ThreadRanges& ranges = nesting_.threads()[thread];
     for (NestedRange& one : ranges.instances) {
@@ -45,7 +57,7 @@ class TreeBuilder {
         const std::int32_t around = nesting_.waiting_around(thread, one.time.start);
         if (around >= 0) parent = main_node(around);
       }
-      one.node = child(parent, nesting_.name(one.text), !is_main);
+      one.node = child(parent, {nesting_.name(one.text), !is_main});
       RangeNode& node = nodes_[static_cast<std::size_t>(one.node)];
       const std::int64_t host = std::min(one.time.end, window_.end) - std::max(one.time.start, window_.start);
       // Where the tree is full, a range is part of what it lies in.
@@ -60,20 +72,49 @@ class TreeBuilder {
     }
   }
 
-  /// The child of a node with this name, which is made where there is none.
-  std::int32_t child(std::int32_t parent, const std::string& name, bool elsewhere) {
+  /// The child of a node with the name and the kind of `like`, which is made where there is none.
+  std::int32_t child(std::int32_t parent, const NodeKind& like) {
     const bool is_full = nodes_.size() >= most_range_nodes;
-    const auto found = known_.find({parent, name});
+    const auto found = known_.find({parent, like.name, like.captured});
     if (found != known_.end()) return found->second;
-    if (is_full && name != trace::other_ranges) {
+    if (is_full && like.name != trace::other_ranges) {
       tree_.at_limit = true;
-      return parent >= 0 ? parent : child(parent, trace::other_ranges, elsewhere);
+      return parent >= 0 ? parent : child(parent, {trace::other_ranges, like.elsewhere, like.captured});
     }
     const auto made = static_cast<std::int32_t>(nodes_.size());
-    known_.emplace(std::pair(parent, name), made);
-    nodes_.push_back({.name = name, .elsewhere = elsewhere});
+    known_.emplace(std::tuple(parent, like.name, like.captured), made);
+    nodes_.push_back({.name = like.name, .elsewhere = like.elsewhere, .captured = like.captured});
+    parents_.push_back(parent);
     children_[parent].push_back(made);
     return made;
+  }
+
+  /// The names from the outermost range to a node, without numbers.
+  [[nodiscard]] RangePath path_of(std::int32_t at) const {
+    RangePath path;
+    for (; at >= 0; at = parents_[static_cast<std::size_t>(at)])
+      path.push_back(trace::without_numbers(nodes_[static_cast<std::size_t>(at)].name));
+    std::ranges::reverse(path);
+    return path;
+  }
+
+  /// The node of the ranges that work of a graph was captured in, below the one of its launch. What both lie
+  /// in stands once.
+  std::int32_t captured_below(std::int32_t at, const LaunchMoment& work) {
+    const auto origin = captures_.of(trace::nsys::process_of(work.thread), work.graph_node);
+    if (!origin) return at;
+    const RangePath& captured = captures_.paths()[origin->path];
+    const RangePath around = path_of(at);
+    std::size_t common = 0;
+    while (common < std::min(captured.size(), around.size()) &&
+           trace::without_numbers(captured[common]) == around[common])
+      ++common;
+    for (std::size_t i = common; i < captured.size(); ++i) {
+      at = child(at, {captured[i], false, true});
+      RangeNode& node = nodes_[static_cast<std::size_t>(at)];
+      if (node.captured && launched_.emplace(at, work.correlation).second) ++node.calls;
+    }
+    return at;
   }
 
   /// The node of a range of the main thread.
@@ -91,6 +132,7 @@ class TreeBuilder {
       const std::int32_t waiting = nesting_.waiting_around(work.thread, work.called);
       if (waiting >= 0) at = main_node(waiting);
     }
+    if (work.graph_node != 0) at = captured_below(at, work);
     if (at < 0) {
       tree_.outside += work.gpu;
       ++tree_.launches_outside;
@@ -99,7 +141,7 @@ class TreeBuilder {
     RangeNode& node = nodes_[static_cast<std::size_t>(at)];
     node.gpu_self += work.gpu;
     ++node.launches;
-    if (own < 0) node.gpu_others += work.gpu;
+    if (own < 0 && !node.captured) node.gpu_others += work.gpu;
   }
 
   [[nodiscard]] RangeNode finished(std::int32_t at) {
@@ -123,9 +165,12 @@ class TreeBuilder {
 
   trace::Interval window_{};
   RangeNesting nesting_;
+  CapturePaths captures_;
   std::vector<RangeNode> nodes_;
   std::map<std::int32_t, std::vector<std::int32_t>> children_;
-  std::map<std::pair<std::int32_t, std::string>, std::int32_t> known_;
+  std::vector<std::int32_t> parents_;
+  std::map<std::tuple<std::int32_t, std::string, bool>, std::int32_t> known_;
+  std::set<std::pair<std::int32_t, std::int64_t>> launched_;  ///< captured nodes, by graph launches
   RangeTree tree_;
 };
 
@@ -152,6 +197,7 @@ void fold(const RangeTree& tree, std::vector<RangeNode>& nodes, double least) {
       rest.host += node.host;
       rest.host_self += node.host_self;
       rest.elsewhere = (rest.folded == 1 || rest.elsewhere) && node.elsewhere;
+      rest.captured = (rest.folded == 1 || rest.captured) && node.captured;
     }
     covered += weight;
   }

@@ -25,7 +25,8 @@ struct RangeNode {
   std::int64_t host = 0;       ///< within the steady steps
   std::int64_t host_self = 0;  ///< less its children on the same thread
   bool elsewhere = false;      ///< on another thread than the steps
-  std::size_t folded = 0;      ///< how many nodes stand for one without a name
+  bool captured = false;  ///< work of CUDA graphs that were captured in it, and launched in what is around it
+  std::size_t folded = 0;             ///< how many nodes stand for one without a name
   std::vector<RangeNode> children{};  ///< the one that takes the most first
 };
 
@@ -45,7 +46,8 @@ struct RangeTree {
 /// Work belongs to the innermost range in which its call lies, on the thread of the call. Another thread may
 /// launch in no range of its own. Its work belongs to the innermost range of the steps' thread, if that
 /// thread waits for it. A thread waits if it launches nothing between the first and the last of these
-/// launches, in nine of ten such ranges. nullopt without ranges.
+/// launches, in nine of ten such ranges. Work of a CUDA graph stands within the range of the graph's launch,
+/// under the ranges that it was captured in. nullopt without ranges.
 [[nodiscard]] std::optional<RangeTree> range_tree_of(const trace::Trace& trace, trace::CaseIndex index,
                                                      const Steps& steps);
 

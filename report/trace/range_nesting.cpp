@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "report/analysis/program/range_nesting.hpp"
+#include "report/trace/range_nesting.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "model/trace/launched_work.hpp"
@@ -29,6 +30,11 @@ std::string text_with_domain(const trace::Trace& trace, const trace::Range& rang
 
 }  // namespace
 
+std::vector<trace::CaseIndex> cases_of_captures(trace::CaseIndex index) {
+  if (index == trace::no_case) return {index};
+  return {index, trace::no_case};
+}
+
 std::int32_t ThreadRanges::around(std::int64_t moment) const {
   const auto next =
       std::ranges::upper_bound(instances, moment, {}, [](const NestedRange& one) { return one.time.start; });
@@ -39,21 +45,50 @@ std::int32_t ThreadRanges::around(std::int64_t moment) const {
 
 RangeNesting::RangeNesting(const trace::Trace& trace, trace::CaseIndex index, const Steps* steps_of_case,
                            trace::Interval window, std::size_t steps) {
-  collect(trace, index, window, steps);
+  collect(trace, trace::of_case(trace.ranges, index), window, steps);
   if (threads_.empty()) return;
   trace::LaunchedWorks(trace, index).each([&](const trace::LaunchedWork& work) {
-    if (work.call.start >= window.start && work.call.start < window.end)
-      work_.push_back({work.thread, work.call.start, work.time.length()});
+    if (work.call.start < window.start || work.call.start >= window.end) return;
+    LaunchMoment& moment = work_.emplace_back(
+        LaunchMoment{.thread = work.thread, .called = work.call.start, .gpu = work.time.length()});
+    if (work.what == trace::LaunchedWork::What::kernel) {
+      const trace::KernelRow& row = trace.kernels.rows()[work.row];
+      moment.graph_node = trace.kernels.graph_node(row);
+      moment.correlation = trace.kernels.correlation(row);
+    } else if (work.what == trace::LaunchedWork::What::transfer) {
+      moment.graph_node = trace.transfers[work.row].graph_node;
+      moment.correlation = trace.transfers[work.row].correlation;
+    }
   });
   find_main(steps_of_case);
   find_waits();
 }
 
-void RangeNesting::collect(const trace::Trace& trace, trace::CaseIndex index, trace::Interval window,
-                           std::size_t steps) {
+RangeNesting RangeNesting::of_captures(const trace::Trace& trace, trace::CaseIndex index) {
+  RangeNesting nesting;
+  std::vector<trace::Range> ranges;
+  for (const trace::CaseIndex of : cases_of_captures(index)) {
+    for (const trace::GraphNode& node : trace::of_case(trace.graph_nodes, of)) {
+      if (node.original == 0) nesting.work_.push_back({.thread = node.thread, .called = node.time.start});
+    }
+    const std::span<const trace::Range> of_case = trace::of_case(trace.ranges, of);
+    ranges.insert(ranges.end(), of_case.begin(), of_case.end());
+  }
+  if (nesting.work_.empty()) return nesting;
+  nesting.collect(trace, ranges,
+                  {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}, 0);
+  if (nesting.threads_.empty()) return nesting;
+  // A capture begins on the thread that asked for it; others, as autograd's, come later.
+  nesting.main_ = std::ranges::min_element(nesting.work_, {}, &LaunchMoment::called)->thread;
+  nesting.find_waits();
+  return nesting;
+}
+
+void RangeNesting::collect(const trace::Trace& trace, std::span<const trace::Range> of,
+                           trace::Interval window, std::size_t steps) {
   std::map<std::string, std::uint32_t> texts;
   std::vector<std::size_t> counts;
-  for (const trace::Range& range : trace::of_case(trace.ranges, index)) {
+  for (const trace::Range& range : of) {
     const bool is_around = range.time.start < window.start && range.time.end > window.end;
     if (range.style != trace::RangeStyle::push_pop || trace.names[range.domain] == trace::own_domain ||
         range.time.end <= window.start || range.time.start >= window.end || is_around)

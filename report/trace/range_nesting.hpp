@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,8 +39,14 @@ struct ThreadRanges {
 struct LaunchMoment {
   std::int64_t thread = 0;
   std::int64_t called = 0;
-  std::int64_t gpu = 0;  ///< ns that it took there
+  std::int64_t gpu = 0;          ///< ns that it took there
+  std::uint64_t graph_node = 0;  ///< 0: it is of no graph
+  std::int64_t correlation = 0;
 };
+
+/// Where the captures of a case's CUDA graphs stand. What a trace of a part of a program has from before that
+/// part is of no case.
+[[nodiscard]] std::vector<trace::CaseIndex> cases_of_captures(trace::CaseIndex index);
 
 class RangeNesting {
  public:
@@ -47,6 +54,9 @@ class RangeNesting {
   /// numbers. `steps_of_case` may be nullptr: then the thread that launched the most is the main one.
   RangeNesting(const trace::Trace& trace, trace::CaseIndex index, const Steps* steps_of_case,
                trace::Interval window, std::size_t steps);
+  /// Of the whole case, with the moments at which its CUDA graphs were given nodes that are no copies. Names
+  /// keep their numbers.
+  [[nodiscard]] static RangeNesting of_captures(const trace::Trace& trace, trace::CaseIndex index);
 
   [[nodiscard]] bool empty() const { return threads_.empty(); }
   [[nodiscard]] std::map<std::int64_t, ThreadRanges>& threads() { return threads_; }
@@ -65,7 +75,9 @@ class RangeNesting {
   [[nodiscard]] std::vector<std::string> path(std::int64_t thread, std::int64_t moment) const;
 
  private:
-  void collect(const trace::Trace& trace, trace::CaseIndex index, trace::Interval window, std::size_t steps);
+  RangeNesting() = default;
+  void collect(const trace::Trace& trace, std::span<const trace::Range> of, trace::Interval window,
+               std::size_t steps);
   void nest(ThreadRanges& ranges);
   void find_main(const Steps* steps);
   void find_waits();
