@@ -50,7 +50,7 @@ bool read_seconds(std::string_view text, Window& window) {
 }
 
 std::optional<Window> range_window(std::string_view text, std::string& wrong) {
-  Window window{.kind = Window::Kind::ranges};
+  Window window{.kind = Window::Kind::ranges, .last = 1};
   if (text.ends_with(']') && text.find('[') != std::string_view::npos) {
     const std::size_t bracket = text.rfind('[');
     if (!read_counts(text.substr(bracket + 1, text.size() - bracket - 2), window)) {

@@ -21,9 +21,10 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
 /// The largest sum, in one sentence.
 std::string largest_sentence(const GraphCaptures& captures, const CapturedWork& work) {
   const RangePath& path = captures.paths[*work.captured];
-  return fmt::format("{} captured {} for CUDA graphs. They ran {} {}: {} in all.",
+  return fmt::format("{} captured {} for CUDA graphs. {} ran {} {}: {} in all.",
                      path.empty() ? "Code in no range" : path_or_none(path),
                      work.nodes == 1 ? "one node" : format::count(work.nodes) + " nodes",
+                     work.nodes == 1 ? "It" : "They",
                      work.works == 1 ? "once" : format::count(work.works) + " times",
                      work.launched.empty() ? "in no range" : "in " + path_or_none(work.launched),
                      format::nanoseconds(work.time));

@@ -99,9 +99,8 @@ TEST(GraphCaptures, FollowCopiesToWhereTheFirstNodeWasCaptured) {
 
 TEST(GraphCaptures, AreSaidInASentence) {
   const auto remarks = captures_remarks(captured_training().captures());
-  EXPECT_THAT(remarks,
-              ElementsAre("capture / layer 1 captured one node for CUDA graphs. They ran 10 times in "
-                          "step #: 2.00\u00a0µs in all."));
+  EXPECT_THAT(remarks, ElementsAre("capture / layer 1 captured one node for CUDA graphs. It ran 10 times in "
+                                   "step #: 2.000\u00a0µs in all."));
 }
 
 TEST(GraphCaptures, StandInTheTreeUnderTheRangeOfTheLaunch) {
@@ -206,7 +205,7 @@ TEST(GraphCaptures, OfGraphsThatWereTracedAsAWholeAreNotKnown) {
   EXPECT_FALSE(captures.empty());
   EXPECT_THAT(
       captures_remarks(captures),
-      ElementsAre("3 launches of CUDA graphs were traced as a whole, 1.50\u00a0µs in all. The kernels "
+      ElementsAre("3 launches of CUDA graphs were traced as a whole, 1.500\u00a0µs in all. The kernels "
                   "in them are not known, nor where they were captured. Nsight Systems records them "
                   "with --cuda-graph-trace=node."));
 }
