@@ -46,9 +46,9 @@ void leave_out_impossible(Trace& trace);
 /// there are more than `most_program_ops` names, names that differ in numbers alone are one op ("step #"),
 /// and of the rest the longest in time are kept.
 ///
-/// The case lasts as long as the part to which the trace is limited, or as long as the program where that is
-/// known, or else from the first work, call or range to the last. Ranges outside of that part are kept, and
-/// make no ops. Ops lie between that first and that last one.
+/// The case lasts as long as the part to which the trace is limited. Without one it lasts as long as the
+/// program where that is known, or else from the first work, call or range to the last. Ranges outside of the
+/// part make no ops. Ops lie between that first and that last one.
 ///
 /// A call belongs to the op whose range its thread has open. On a thread that never opens one, it belongs to
 /// the range that was opened last in its process. What a call led to belongs where the call does.

@@ -12,7 +12,7 @@ namespace mprof {
 /// How to read the table of them.
 [[nodiscard]] std::string captures_caption();
 
-/// "forward / layer1", "in no range", or "not known" without a path.
+/// "forward / block 1", "in no range", or "not known" without a path.
 [[nodiscard]] std::string captured_in(const GraphCaptures& captures, const CapturedWork& work);
 
 /// "step", or "in no range".
