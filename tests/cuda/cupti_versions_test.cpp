@@ -13,6 +13,7 @@
 #include "collectors/cuda/injected_trace.hpp"
 #include "model/trace/journal_reader.hpp"
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/window.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 namespace mprof {
@@ -36,13 +37,16 @@ std::string path_of(const Version& version) {
 class CuptiVersions : public ::testing::Test {
  protected:
   /// What a program did in whose process CUPTI was loaded before CUDA began: MPROF_CUPTI_PROGRAM in a mode.
-  InjectedPass run(const Version& version, const std::string& mode) {
+  InjectedPass run(const Version& version, const std::string& mode, const std::string& window = {}) {
     const std::string cupti = path_of(version);
     const pid_t child = ::fork();
     if (child == 0) {
       ::setenv(journal::folder_variable, folder.path().c_str(), 1);
       ::setenv("NVTX_INJECTION64_PATH", MPROF_TRACE_LIBRARY, 1);
       ::unsetenv(journal::cupti_variable);
+      std::string wrong;
+      if (const auto parsed = trace::parse_window(window, wrong))
+        ::setenv(trace::window_variable, trace::written_window(*parsed, 0).c_str(), 1);
       ::execl(MPROF_CUPTI_PROGRAM, "cupti_program", cupti.c_str(), MPROF_TRACE_LIBRARY, mode.c_str(),
               nullptr);
       ::_exit(1);
@@ -124,6 +128,29 @@ TEST_P(EachCuptiVersion, TellsOfWhichNodeANodeOfAGraphIsACopy) {
   EXPECT_EQ(trace::nsys::native_thread(copy.thread), trace::nsys::native_process(copy.thread))
       << "the program's only thread";
   EXPECT_LE(captured.time.start, copy.time.start);
+}
+
+/// How many launches of the kernel that is in the regions a trace has, where it has none of the other.
+std::size_t kernels_in_region(const InjectedPass& pass) {
+  for (const trace::Kernel& kernel : pass.trace.kernels)
+    EXPECT_EQ(pass.trace.names[kernel.short_name], "good");
+  EXPECT_TRUE(pass.part);
+  EXPECT_EQ(pass.trace.calls.size(), pass.trace.kernels.size());
+  return pass.trace.kernels.size();
+}
+
+TEST_P(EachCuptiVersion, TracesTheWindowAlone) {
+  EXPECT_EQ(kernels_in_region(run(GetParam(), "region", "profiler-api")), 1U) << "the first region";
+}
+
+TEST_P(EachCuptiVersion, TracesTheRangeThatIsAskedForAlone) {
+  EXPECT_EQ(kernels_in_region(run(GetParam(), "region", "range:region[2]")), 2U);
+}
+
+TEST_P(EachCuptiVersion, TracesNothingInAWindowThatNeverOpens) {
+  const InjectedPass pass = run(GetParam(), "region", "range:other");
+  EXPECT_FALSE(pass.part);
+  EXPECT_TRUE(pass.trace.kernels.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Known, EachCuptiVersion,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program that has a stand-in for CUPTI in its process, and launches kernels in it.
-// usage: cupti_program STANDIN TRACE_LIBRARY none|three|fault|refused|killed|hangs|payloads|graph
+// usage: cupti_program STANDIN TRACE_LIBRARY none|three|fault|refused|killed|hangs|payloads|graph|region
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -152,6 +152,21 @@ int main(int count, char** words) {
   const auto run = [&](const char* name, std::uint32_t result, bool ends) {
     launch(name, now(), ++id, result, ends);
   };
+  if (is("region")) {
+    auto* const profiler = reinterpret_cast<void (*)(bool)>(::dlsym(cupti, "standin_profiler"));
+    auto* const range = reinterpret_cast<void (*)(const char*)>(::dlsym(cupti, "standin_range"));
+    if (profiler == nullptr || range == nullptr) return 4;
+    for (int i = 0; i < 3; ++i) {
+      run(bad, 0, true);
+      profiler(true);
+      range("region");
+      for (int k = 0; k <= i; ++k) run(good, 0, true);
+      range(nullptr);
+      profiler(false);
+    }
+    run(bad, 0, true);
+    return 0;
+  }
   if (is("refused")) {
     for (int i = 0; i < 10; ++i) run(bad, invalid_configuration, false);
     run(good, 0, true);

@@ -349,3 +349,25 @@ STANDIN void standin_graph_kernel(const char* name, std::uint64_t start, std::ui
   kernel.graphNodeId = node;
   keep(kernel);
 }
+
+/// cudaProfilerStart(), or cudaProfilerStop().
+STANDIN void standin_profiler(bool starts) {
+  CUpti_CallbackData call{};
+  for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
+    call.callbackSite = site;
+    standin.callback(nullptr, CUPTI_CB_DOMAIN_RUNTIME_API,
+                     starts ? CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000
+                            : CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000,
+                     &call);
+  }
+}
+
+/// nvtxRangePushA(), or nvtxRangePop() without a name.
+STANDIN void standin_range(const char* name) {
+  const nvtxRangePushA_params pushed{name};
+  const nvtxRangePop_params popped{};
+  CUpti_NvtxData data{};
+  data.functionParams = name != nullptr ? static_cast<const void*>(&pushed) : &popped;
+  standin.callback(nullptr, CUPTI_CB_DOMAIN_NVTX,
+                   name != nullptr ? CUPTI_CBID_NVTX_nvtxRangePushA : CUPTI_CBID_NVTX_nvtxRangePop, &data);
+}
