@@ -31,6 +31,7 @@ test("CSV has nsys's columns, with the unit in the header", () => {
     osrt_sum: `${time},Num Calls,${spread},Name`,
     cuda_gpu_trace: "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB)," +
       "Bytes (MB),Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name",
+    cuda_graph_capture_sum: `Captured In,Launched In,Instances,Total Time (ns),${spread},Kernel Name`,
     others_sum: "Kind,Op,Name,GPU,Count,Total Time (ns),Total,Avg,Min,Max,Unit",
   };
   for (const [report, head] of Object.entries(heads)) {
@@ -59,7 +60,7 @@ test("usual and all stand for several tables", () => {
   const names = (reports) => Object.keys(JSON.parse(stats("--report", reports, "--format", "json")).tables);
   assert.deepEqual(names("usual"), names("all").slice(0, 6));
   assert.equal(stats("--report", "usual"), stats());
-  assert.equal(names("all").length, 19);
+  assert.equal(names("all").length, 20);
 });
 
 test("--case restricts to cases, by a glob or by an id", () => {
