@@ -171,11 +171,9 @@ std::vector<Option> program_options() {
        "The program's NVTX ranges that are ops. Default: the outermost ones, or the whole program."},
       {"window", "PART", "",
        "Trace and count this part of the program alone: step:10..20, range:NAME[3..5], profiler-api or "
-       "seconds:1.5..3. Steps are those that the timing pass finds by NVTX ranges. Steps and ranges count "
-       "from 1, "
-       "and both bounds belong to the part. NAME may be a glob; without brackets it is the first one. "
-       "profiler-api: "
-       "from the first cudaProfilerStart() to cudaProfilerStop()."},
+       "seconds:1.5..3. The timing pass finds the steps by NVTX ranges. Steps and ranges count from 1, and "
+       "both bounds belong to the part. NAME may be a glob; without brackets it is the first one. "
+       "profiler-api: from the first cudaProfilerStart() to cudaProfilerStop()."},
       {"kernels", "REGEX", "",
        "The kernels that the counters pass counts: the ones whose demangled names match. Default: all."},
       {"launch-skip", "N", "", "Skip N launches of these kernels in each process before counting."},

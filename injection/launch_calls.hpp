@@ -33,14 +33,14 @@ inline constexpr CUpti_driver_api_trace_cbid capture_begins[] = {
 inline constexpr CUpti_driver_api_trace_cbid capture_ends[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz};
 
-/// The calls by which a program says which part of it is to be profiled.
+/// The calls by which a program says which part of it a profiler should record.
 inline constexpr CUpti_runtime_api_trace_cbid profiler_calls[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStart_v4000, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000};
 inline constexpr CUpti_driver_api_trace_cbid profiler_driver_calls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop};
 
-/// Tells the gate of a window of such a call. False: it is none. The runtime's may make the driver's, and the
-/// first of them counts.
+/// Tells the gate of a window of such a call. False: it is another call. The runtime's may make the driver's,
+/// and the first of them counts.
 inline bool take_profiler_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                const CUpti_CallbackData& call, WindowGate& gate) {
   const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;

@@ -37,7 +37,7 @@ bool for_each_record(NextRecord* next_record, std::uint8_t* buffer, std::size_t 
   return result == CUPTI_ERROR_MAX_LIMIT_REACHED || valid_size == 0;
 }
 
-/// Whether a record belongs to the window that the process is to be traced in.
+/// Whether a record belongs to the window of the process.
 [[nodiscard]] bool is_kept(const CUpti_Activity& record, const WindowGate& gate);
 
 }  // namespace mprof::injection

@@ -30,10 +30,10 @@ struct Window {
 };
 
 /// "step:10..20", "range:NAME", "range:NAME[3]", "range:NAME[3..5]", "profiler-api", "seconds:1.5..3"; a
-/// bound behind `..` may be left out. nullopt: it is none of these, and `wrong` says why.
+/// bound behind `..` may be left out. nullopt: it is something else, and `wrong` says why.
 [[nodiscard]] std::optional<Window> parse_window(std::string_view text, std::string& wrong);
 
-/// What the library in a program's process is told, by its environment: `since` is when the program was
+/// What the environment of a process gives to the library in it: `since` is when the program was
 /// started, ns since 1970.
 inline constexpr const char* window_variable = "MPROF_WINDOW";
 [[nodiscard]] std::string written_window(const Window& window, std::int64_t since);

@@ -21,7 +21,7 @@ struct FoundSteps {
 /// Of each case that was timed, by its id.
 using StepsOfCases = std::map<std::string, FoundSteps>;
 
-/// Of --window. Throws Error(usage) for one that is none.
+/// Of --window. Throws Error(usage), with what is right, for anything else.
 [[nodiscard]] trace::Window require_window(std::string_view text);
 
 /// Why steps cannot be found in the other passes, a sentence without its full stop; nullopt: they can.
