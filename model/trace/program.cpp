@@ -353,6 +353,7 @@ class CaseMaker {
       : trace_(trace),
         outermost_calls_(calls),
         cuda_starts_(options.cuda_starts),
+        part_(options.part),
         times_(op_times(trace, options.ops, options.part)),
         work_(within(extent_of_work(), options.part)) {
     Interval window = options.part.value_or(options.life.value_or(work_));
@@ -561,7 +562,10 @@ class CaseMaker {
                                .id = ++id});
     };
     add(info().window, info().process, info().id, {"", part::between});
-    for (const Interval& time : cuda_starts_) add(time, info().process, cuda_start, {"", part::between});
+    for (const Interval& start : cuda_starts_) {
+      const Interval time = within(start, part_);
+      if (time.start <= time.end) add(time, info().process, cuda_start, {"", part::between});
+    }
     for (const OpTime& one : times_) add(one.time, one.thread, one.op, {one.op, part::op});
   }
 
@@ -583,6 +587,7 @@ class CaseMaker {
   Trace& trace_;
   const OutermostCalls& outermost_calls_;
   const std::vector<Interval>& cuda_starts_;
+  const std::optional<Interval>& part_;
   std::vector<OpTime> times_;
   Interval work_;
 };

@@ -165,7 +165,8 @@ TEST_F(ProgramCaseTest, OfAPartTheCaseLastsAsLongAsThatAndKeepsCapturesFromBefor
                                       .name = all.names.index("k"),
                                       .graph_node = 5});
   const trace::Interval part{2000, 3000};
-  const std::vector<std::string> ops = trace::make_program_case(all, {.case_id = "program/x", .part = part});
+  const std::vector<std::string> ops =
+      trace::make_program_case(all, {.case_id = "program/x", .cuda_starts = {{50, 90}}, .part = part});
   EXPECT_THAT(ops, ElementsAre("train"));
   const auto file = folder.path() / "part.sqlite";
   trace::write_trace(file, all);
