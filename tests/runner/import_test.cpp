@@ -400,7 +400,7 @@ TEST_F(ImportTest, NodesOfGraphsAreKeptAsNsightSystemsHasThem) {
       "INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (150, 150, 77, {0}, 6, 4294967297, NULL), "
       "(250, 250, 77, {0}, 6, 8589934593, 4294967297)",
       thread, process));
-  import_profiles({.traces = {{"", file}}, .out = out()});
+  static_cast<void>(import_profiles({.traces = {{"", file}}, .out = out()}));
   const trace::Trace kept = trace::read_trace(out() / "trace.sqlite", {.parts = trace::every_part});
   ASSERT_EQ(kept.graph_nodes.size(), 2U);
   EXPECT_EQ(kept.graph_nodes[0].original, 0U);
