@@ -12,8 +12,8 @@ namespace mprof {
 
 /// The NVTX ranges that ranges' library wrote of a program's processes in one round.
 struct RangeTimes {
-  std::vector<std::string> ops{};          ///< in the order of their first starts; none: there are no ranges
-  std::string step_range{};  ///< that begins each step, without numbers; empty: no range repeats as one
+  std::vector<std::string> ops{};  ///< in the order of their first starts; none: there are no ranges
+  std::string step_range{};        ///< that begins each step, without numbers; empty: no range repeats as one
   std::uint64_t steps = 0;
   std::vector<Measurement> group_times{};  ///< the host time of each op, of all threads together
 };
