@@ -74,10 +74,11 @@ def mark(model: nn.Module) -> None:
             module.register_forward_hook(leave)
 
 
-def sequences(batch: int, length: int, device: torch.device) -> torch.Tensor:
-    """One symbol more than `length`: each is the sum of the two before it, and of 0 or 1."""
-    walk = [torch.randint(SYMBOLS, (batch,), device=device) for _ in range(2)]
-    noise = torch.randint(2, (length + 1, batch), device=device)
+def sequences(batch: int, length: int) -> torch.Tensor:
+    """One symbol more than `length`: each is the sum of the two before it, and of 0 or 1. Drawn on the CPU: it is no work that
+    anyone would want to see in the trace of a GPU."""
+    walk = [torch.randint(SYMBOLS, (batch,)) for _ in range(2)]
+    noise = torch.randint(2, (length + 1, batch))
     for place in range(2, length + 1):
         walk.append((walk[-1] + walk[-2] + noise[place]) % SYMBOLS)
     return torch.stack(walk, dim=1)
@@ -98,7 +99,7 @@ def main() -> None:
     model = Transformer(arguments.width, arguments.width // 64, arguments.depth, arguments.length).to(device)
     mark(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
-    data = sequences(8 * arguments.batch, arguments.length, device)
+    data = sequences(8 * arguments.batch, arguments.length).to(device)
 
     for step in range(arguments.steps):
         with nvtx.range("step"):
