@@ -205,6 +205,18 @@ std::string several_remark(const MemoryUse& use) {
       use.processes, use.gpu);
 }
 
+/// " If only what came since the first step began did (4.0 GiB), one 9.1× as large would.": a model is
+/// mostly there before. Empty where that is much the same.
+std::string room_of_steps_text(const MemoryUse& use, double room) {
+  constexpr double notable = 1.1;
+  if (!use.before_steps || *use.before_steps >= use.peak) return {};
+  const std::uint64_t of_steps = use.peak - *use.before_steps;
+  const double larger = share_of(*use.of_gpu - *use.before_steps, of_steps);
+  if (larger < notable * room) return {};
+  return fmt::format(" If only what came since the first step began did ({}), one {} as large would.",
+                     bytes_text(of_steps), format::times(larger));
+}
+
 /// By how much the input can grow at least, if nothing grows faster than it.
 std::string larger_input_remark(const MemoryUse& use) {
   constexpr double least = 1.1, plenty = 50;
@@ -220,8 +232,10 @@ std::string larger_input_remark(const MemoryUse& use) {
     return fmt::format("The GPU has {}: next to nothing is left for a larger input. {}",
                        bytes_text(*use.of_gpu), second);
   return fmt::format(
-      "The GPU has {}. If all that is held grew with the input of a step, one {} as large would fill it. {}",
-      bytes_text(*use.of_gpu), format::times(room), second);
+      "The GPU has {}, so {} of it are free at the peak. If all that is held grew with the input of a step, "
+      "one {} as large would fill it.{} {}",
+      bytes_text(*use.of_gpu), bytes_text(*use.of_gpu - use.peak), format::times(room),
+      room_of_steps_text(use, room), second);
 }
 
 }  // namespace

@@ -233,6 +233,20 @@ TEST(MemoryUse, OfALargerBatchItSaysTheRoomAndWhatOneRunDoesNotTell) {
   EXPECT_THAT(remarks_of(program), Contains(HasSubstr("next to nothing is left")));
 }
 
+TEST(MemoryUse, OfALargerBatchItKnowsWhatWasThereBeforeTheFirstStep) {
+  FabricatedProgram program;
+  program.allocate(200 * mib);
+  train(program, 8, [&](std::size_t step) {
+    if (step == 0) program.allocate(56 * mib);
+  });
+  program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
+  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("so 768 MiB of it are free at the peak")));
+  // 824 MiB are left for what takes 56.
+  EXPECT_THAT(remarks_of(program),
+              Contains(HasSubstr("If only what came since the first step began did (56 MiB), "
+                                 "one 14.7× as large would.")));
+}
+
 TEST(MemoryUse, OfTheAbsentItSaysWhy) {
   FabricatedProgram silent, unrecorded;
   train(silent, 8, [](std::size_t) {});

@@ -2,6 +2,7 @@
 #include "report/analysis/program/memory_use.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
@@ -326,6 +327,7 @@ class MemoryReader {
       const trace::Interval& host = steps_->all[i].host;
       if (use_.peak_time >= host.start && use_.peak_time < host.end) use_.peak_step = i;
     }
+    use_.before_steps = held_at(use_.points, std::array{steps_->all.front().host.start}).front();
     use_.steady_peak = held.front();
     for (const MemoryPoint& point : use_.points) {
       if (point.time >= steady.start && point.time < steady.end)

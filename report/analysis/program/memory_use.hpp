@@ -63,6 +63,7 @@ struct MemoryUse {
   std::uint64_t unseen_calls = 0;       ///< of cuMemCreate, whose memory no record tells of
   MemoryReserver reserver = MemoryReserver::none;
   // Of programs with steps.
+  std::optional<std::uint64_t> before_steps{};  ///< B that were held when the first step began
   std::optional<std::uint64_t> steady_peak{};
   std::optional<std::size_t> peak_step{};  ///< on the host; nullopt: it was in none
   std::optional<MemoryTraffic> traffic{};  ///< in the steady steps
