@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,5 +20,12 @@ inline constexpr const char* other_ranges = "other ranges";
 [[nodiscard]] std::string without_numbers(std::string_view name);
 /// "aten::mm" of "aten::mm, seq = 12, op_id = 3", as PyTorch's emit_nvtx calls the range of an operation.
 [[nodiscard]] std::string_view without_operation_ids(std::string_view name);
+
+/// 12 of "aten::mm, seq = 12, op_id = 3". PyTorch gives an operation and its backward pass the same number.
+/// nullopt without one.
+[[nodiscard]] std::optional<std::uint64_t> sequence_number(std::string_view name);
+
+/// Whether a range is of an operation's backward pass, by PyTorch's name for it.
+[[nodiscard]] bool is_backward_pass(std::string_view name);
 
 }  // namespace mprof::trace

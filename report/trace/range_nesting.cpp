@@ -100,7 +100,11 @@ void RangeNesting::collect(const trace::Trace& trace, std::span<const trace::Ran
       counts.push_back(0);
     }
     ++counts[entry->second];
-    threads_[range.thread].instances.push_back({range.time, entry->second});
+    threads_[range.thread].instances.push_back(
+        {.time = range.time,
+         .text = entry->second,
+         .sequence = trace::sequence_number(trace.text_of(range)),
+         .is_backward = trace::is_backward_pass(trace.text_of(range))});
   }
   // "step 17" stands once, and is one of many alike; "block 3" stands in each step.
   std::map<std::string, std::uint32_t> alike;
@@ -209,6 +213,31 @@ std::vector<std::string> RangeNesting::path(std::int64_t thread, std::int64_t mo
   if (waiting >= 0) add(threads_.at(main_), waiting);
   std::ranges::reverse(names);
   return names;
+}
+
+void RangeShares::add(std::int64_t moment, std::int64_t time) {
+  of_place_[ranges_.around(moment)] += time;
+  all_ += time;
+}
+
+std::pair<std::string, double> RangeShares::most() const {
+  constexpr double enough = 0.5;
+  std::map<std::vector<std::string>, std::int64_t> of_path;
+  for (const auto& [place, time] : of_place_) {
+    std::vector<std::string> path;
+    for (std::int32_t at = place; at >= 0; at = ranges_[at].parent)
+      path.insert(path.begin(), nesting_.name(ranges_[at].text));
+    for (; !path.empty(); path.pop_back()) of_path[path] += time;
+  }
+  std::pair<std::vector<std::string>, std::int64_t> best;
+  for (const auto& [path, time] : of_path) {
+    if (static_cast<double>(time) > enough * static_cast<double>(all_) && path.size() > best.first.size())
+      best = {path, time};
+  }
+  if (best.first.empty()) return {};
+  std::string text = best.first.front();
+  for (std::size_t i = 1; i < best.first.size(); ++i) text += " / " + best.first[i];
+  return {text, static_cast<double>(best.second) / static_cast<double>(all_)};
 }
 
 }  // namespace mprof

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,9 +21,11 @@ namespace mprof {
 /// One range, as it lay in others.
 struct NestedRange {
   trace::Interval time{};
-  std::uint32_t text = 0;    ///< its name, for RangeNesting::name()
-  std::int32_t parent = -1;  ///< its place among the ranges of its thread; -1: none
-  std::int32_t node = -1;    ///< for who makes a tree of them
+  std::uint32_t text = 0;                   ///< its name, for RangeNesting::name()
+  std::int32_t parent = -1;                 ///< its place among the ranges of its thread; -1: none
+  std::int32_t node = -1;                   ///< for who makes a tree of them
+  std::optional<std::uint64_t> sequence{};  ///< PyTorch's number of the operation
+  bool is_backward = false;                 ///< it is the backward pass of that operation
 };
 
 /// The ranges of one thread, by their starts, of equal starts the longest first.
@@ -89,6 +93,25 @@ class RangeNesting {
   std::int64_t main_ = 0;
   std::set<std::pair<std::int64_t, std::uint32_t>> waits_;  ///< for a thread, in main ranges of a name
   bool is_cut_ = false;
+};
+
+/// Where on the main thread something happens: how much of it lies in each chain of NVTX ranges.
+class RangeShares {
+ public:
+  /// `nesting` must outlive it.
+  explicit RangeShares(RangeNesting& nesting)
+      : nesting_(nesting), ranges_(nesting.threads()[nesting.main()]) {}
+
+  void add(std::int64_t moment, std::int64_t time);
+  /// The innermost ranges that hold more than half of it, "step / load", and which share they hold. Empty:
+  /// none do.
+  [[nodiscard]] std::pair<std::string, double> most() const;
+
+ private:
+  RangeNesting& nesting_;
+  const ThreadRanges& ranges_;
+  std::unordered_map<std::int32_t, std::int64_t> of_place_;
+  std::int64_t all_ = 0;
 };
 
 }  // namespace mprof

@@ -377,7 +377,9 @@ json step_strip_view(const ProgramPicture& picture) {
   double x = 0;
   for (const StripPart& part : parts) {
     const double width = part.share * drawing_width;
-    const std::string name = std::string(paint_name(part.paint)), share = format::percent(part.share);
+    const bool is_all_kernels = part.paint == paint_of(KernelKind::other) && picture.kinds.size() == 1;
+    const std::string name(is_all_kernels ? "kernels" : paint_name(part.paint));
+    const std::string share = format::percent(part.share);
     rects += fmt::format(
         "<rect class=\"p{}\" x=\"{:.2f}\" y=\"0\" width=\"{:.2f}\" height=\"{:.0f}\"><title>{} "
         "{}</title></rect>",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,9 +153,14 @@ std::size_t kernels_worth_showing(const ProgramPicture& picture) {
 
 std::vector<std::string> shown_kernel_names(const ProgramPicture& picture) {
   constexpr std::size_t longest_name = 48;
+  const std::span<const FunctionTime> functions(picture.functions.data(), kernels_worth_showing(picture));
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < kernels_worth_showing(picture); ++i)
-    names.push_back(format::one_line(picture.functions[i].name));
+  for (const FunctionTime& function : functions) {
+    names.push_back(format::one_line(function.name));
+    // A generic function of a library does several things, by its functor.
+    if (std::ranges::count(functions, function.name, &FunctionTime::name) > 1)
+      names.back() += fmt::format(" ({})", kind_name(function.kind));
+  }
   return format::elide_apart(names, longest_name);
 }
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "report/analysis/program/slow_steps.hpp"
 #include "report/text/format.hpp"
 #include "report/views/chart_parts.hpp"
 #include "report/views/program_parts.hpp"
@@ -64,13 +63,10 @@ json pace_chart(const Steps& steps, const std::vector<std::size_t>& slow, const 
 }  // namespace
 
 json pace_view(const ProgramPicture& picture, const PageContext& page) {
-  constexpr std::size_t most_explained = 5;
   if (!picture.steps) return false;
   const Steps& steps = *picture.steps;
   json slow = json::array();
-  for (const SlowStep& one :
-       slow_steps_of(*page.materials->evidence.profile, picture.index, steps, most_explained))
-    slow.push_back(slow_step_text(one));
+  for (const SlowStep& one : picture.slow) slow.push_back(slow_step_text(one));
   const std::vector<std::size_t> all = steps.slow();
   return {
       {"chart", page.plan->place(pace_chart(steps, all, page.anchor("program pace")))},

@@ -27,9 +27,9 @@ namespace mprof {
 /// lines: [text], shapes: table of its launches by instance, grid and block }] }; false without any.
 [[nodiscard]] nlohmann::json kernel_details_view(const ProgramPicture& picture, const PageContext& page);
 
-/// The NVTX ranges of the steady steps: { caption, rows: [{ name, gpu, gpu_self, host, host_self, calls,
-/// share, percent, elsewhere, captured, unfolds, open, closes: [] }], remarks: [text], table }; false without
-/// ranges.
+/// The NVTX ranges of the steady steps: { caption, has_backward, rows: [{ name, gpu, gpu_self, has_backward,
+/// backward, host, host_self, calls, share, percent, elsewhere, captured, unfolds, open, closes: [] }],
+/// remarks: [text], table }; false without ranges.
 [[nodiscard]] nlohmann::json range_tree_view(const ProgramPicture& picture, const PageContext& page);
 
 /// Where the work of its CUDA graphs was captured and launched: { table or false, remarks: [text] }; false

@@ -65,6 +65,16 @@ Cell counted_cell(const FunctionTime& function, std::string_view metric) {
                                      : percentage_cell(function.counted->counters.value(metric));
 }
 
+void add_counted_cells(const FunctionTime& function, std::vector<Cell>& cells) {
+  for (const std::string_view metric : {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                                        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+                                        "sm__warps_active.avg.pct_of_peak_sustained_active"})
+    cells.push_back(counted_cell(function, metric));
+  cells.push_back(function.counted != nullptr && function.counted->bottleneck
+                      ? Cell::words(bound_text(*function.counted->bottleneck))
+                      : Cell::dash());
+}
+
 /// "backward"; "forward 60.0 %, backward 40.0 %", of the time of a kernel.
 std::string launched_in(const FunctionTime& function) {
   constexpr double nearly_all = 0.95, little = 0.1;
@@ -86,35 +96,39 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
   const std::size_t shown = kernels_worth_showing(picture);
   double covered = 0;
   for (std::size_t i = 0; i < shown; ++i) covered += picture.share_of_kernels(picture.functions[i].time);
+  const std::span<const FunctionTime> functions(picture.functions.data(), shown);
+  const bool are_counted =
+      std::ranges::any_of(functions, [](const FunctionTime& one) { return one.counted != nullptr; });
+  const bool are_known =
+      std::ranges::any_of(functions, [](const FunctionTime& one) { return one.kind != KernelKind::other; });
   Table table(page.anchor("program kernels"),
-              fmt::format("The {} {} of the time of kernels. Instances of a template stand together. "
-                          "SM, memory and occupancy are of each one's longest launch that was counted.",
+              fmt::format("The {} {} of the time of kernels. Instances of a template stand together.{}",
                           shown == 1 ? "kernel that takes" : fmt::format("{} kernels that take", shown),
-                          format::percent(covered)));
+                          format::percent(covered),
+                          are_counted ? " SM, memory and occupancy are of each one's longest launch that was "
+                                        "counted."
+                                      : " None of them was counted, so what holds them back is not known."));
   const bool has_ranges = !picture.ranges.empty();
-  table.text("Kernel").text("Kind");
+  table.text("Kernel");
+  if (are_known) table.text("Kind");
   if (has_ranges) table.text("Launched in");
-  table.numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second);
-  table.numbers("Share").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
-  table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
+  table.numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second).numbers("Share");
+  if (are_counted) {
+    table.numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
+    table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
+  }
   const std::vector<std::string> names = shown_kernel_names(picture);
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionTime& function = picture.functions[i];
     const double share = picture.share_of_kernels(function.time);
     const double launches = static_cast<double>(function.launches) / steps;
-    std::vector<Cell> cells{Cell::words(names[i]), Cell::words(kind_name(function.kind))};
+    std::vector<Cell> cells{Cell::words(names[i])};
+    if (are_known) cells.push_back(Cell::words(kind_name(function.kind)));
     if (has_ranges) cells.push_back(Cell::words(launched_in(function)));
-    for (Cell& cell : std::array{
-             Cell::figure(format::significant(launches, 3)).valued(launches),
-             Cell::bare(derived_value(static_cast<double>(function.time) * s_per_ns / steps)),
-             Cell::figure(format::percent(share)).valued(share),
-             counted_cell(function, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
-             counted_cell(function, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
-             counted_cell(function, "sm__warps_active.avg.pct_of_peak_sustained_active"),
-             function.counted != nullptr && function.counted->bottleneck
-                 ? Cell::words(bound_text(*function.counted->bottleneck))
-                 : Cell::dash()})
-      cells.push_back(std::move(cell));
+    cells.push_back(Cell::figure(format::significant(launches, 3)).valued(launches));
+    cells.push_back(Cell::bare(derived_value(static_cast<double>(function.time) * s_per_ns / steps)));
+    cells.push_back(Cell::figure(format::percent(share)).valued(share));
+    if (are_counted) add_counted_cells(function, cells);
     table.row(std::move(cells));
   }
   return table;

@@ -69,6 +69,8 @@ json rows_view(const std::vector<Line>& lines, const RangeTree& tree) {
                     {"folded", node.folded > 0},
                     {"gpu", per_step.time(node.gpu)},
                     {"gpu_self", per_step.time(node.gpu_self)},
+                    {"has_backward", tree.has_backward},
+                    {"backward", per_step.time(node.gpu_backward)},
                     {"host", per_step.time(node.host)},
                     {"host_self", per_step.time(node.host_self)},
                     {"calls", format::significant(per_step.calls(node), 3)},
@@ -94,6 +96,7 @@ Table table_of(const std::vector<Line>& lines, const RangeTree& tree, const Page
   const PerStep per_step(tree);
   Table table(page.anchor("program ranges"), range_tree_caption(tree));
   table.text("Range").numbers("GPU", Unit::second).numbers("GPU self", Unit::second);
+  if (tree.has_backward) table.numbers("Its backward pass", Unit::second);
   table.numbers("Host", Unit::second).numbers("Host self", Unit::second);
   table.numbers("Calls a step").numbers("Share of GPU");
   const auto time = [&](std::int64_t ns) {
@@ -103,10 +106,14 @@ Table table_of(const std::vector<Line>& lines, const RangeTree& tree, const Page
     std::string name;
     for (std::size_t i = 0; i < line.depth; ++i) name += "· ";
     const double calls = per_step.calls(*line.node), share = per_step.share(*line.node);
-    table.row({Cell::words(name + line.name + where_of(*line.node)), time(line.node->gpu),
-               time(line.node->gpu_self), time(line.node->host), time(line.node->host_self),
-               Cell::figure(format::significant(calls, 3)).valued(calls),
-               Cell::figure(format::percent(share)).valued(share)});
+    std::vector<Cell> cells{Cell::words(name + line.name + where_of(*line.node)), time(line.node->gpu),
+                            time(line.node->gpu_self)};
+    if (tree.has_backward) cells.push_back(time(line.node->gpu_backward));
+    cells.push_back(time(line.node->host));
+    cells.push_back(time(line.node->host_self));
+    cells.push_back(Cell::figure(format::significant(calls, 3)).valued(calls));
+    cells.push_back(Cell::figure(format::percent(share)).valued(share));
+    table.row(std::move(cells));
   }
   return table;
 }
@@ -123,6 +130,7 @@ json range_tree_view(const ProgramPicture& picture, const PageContext& page) {
   std::vector<Line> lines;
   add_lines(tree.roots, 0, lines);
   return {{"caption", range_tree_caption(tree)},
+          {"has_backward", tree.has_backward},
           {"rows", rows_view(lines, tree)},
           {"remarks", range_tree_remarks(*whole)},
           {"table", table_of(lines, tree, page).view()}};

@@ -91,16 +91,21 @@ Table throughput_table(const Section& section, const OpInfo& op) {
   Table table = section.table(fmt::format("throughput of {}", op.name),
                               fmt::format("Kernels of {}", format::one_line(op.name)));
   table.variants().text("Kernel").numbers("Share of the op").numbers("SM", Unit::percent);
-  table.numbers("Memory", Unit::percent).text("Bottleneck");
+  table.numbers("Memory", Unit::percent);
+  const bool are_bound = std::ranges::any_of(section.sol.kernels, [&](const KernelResult& kernel) {
+    return kernel.counters.op == op.name && kernel.bottleneck;
+  });
+  if (are_bound) table.text("Bottleneck");
   for (const KernelResult& kernel : section.sol.kernels) {
     if (kernel.counters.op != op.name) continue;
     const Value compute = kernel.counters.value("sm__throughput.avg.pct_of_peak_sustained_elapsed");
     const Value memory =
         kernel.counters.value("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed");
-    table.row({section.variant_cell(kernel), kernel_cell(kernel), share_cell(kernel),
-               throughput_cell(kernel, compute, &Bottleneck::compute),
-               throughput_cell(kernel, memory, &Bottleneck::memory),
-               kernel.bottleneck ? Cell::words(bottleneck_change(kernel)) : Cell::dash()});
+    std::vector<Cell> cells{section.variant_cell(kernel), kernel_cell(kernel), share_cell(kernel),
+                            throughput_cell(kernel, compute, &Bottleneck::compute),
+                            throughput_cell(kernel, memory, &Bottleneck::memory)};
+    if (are_bound) cells.push_back(kernel.bottleneck ? Cell::words(bottleneck_change(kernel)) : Cell::dash());
+    table.row(std::move(cells));
   }
   return table;
 }

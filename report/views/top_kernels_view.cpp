@@ -80,21 +80,34 @@ Cell counted_percent(const KernelResult* counted, std::string_view metric) {
                             : percentage_cell(counted->counters.value(metric));
 }
 
-std::vector<Cell> top_kernel_row(const TopKernel& kernel, const KernelResult* counted) {
-  return {
-      Cell::words(format::elide(format::one_line(kernel.name), longest_top_name)),
-      Cell::words(kernel.op),
+/// What a trace tells; `counted` is empty where no kernel of the table was counted.
+std::vector<Cell> top_kernel_row(const TopKernel& kernel, std::optional<const KernelResult*> counted) {
+  std::vector<Cell> cells{
+      Cell::words(format::elide(format::one_line(kernel.name), longest_top_name)), Cell::words(kernel.op),
       kernel.launches > 0
           ? Cell::figure(format::count(static_cast<std::uint64_t>(kernel.launches))).valued(kernel.launches)
           : Cell::missing(not_traced),
       Cell::bare(derived_value(kernel.time)),
       kernel.share ? Cell::figure(format::percent(*kernel.share)).valued(*kernel.share)
-                   : Cell::missing(not_traced),
-      counted_percent(counted, "sm__throughput.avg.pct_of_peak_sustained_elapsed"),
-      counted_percent(counted, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"),
-      counted_percent(counted, "sm__warps_active.avg.pct_of_peak_sustained_active"),
-      counted != nullptr && counted->bottleneck ? Cell::words(bound_text(*counted->bottleneck))
-                                                : Cell::dash()};
+                   : Cell::missing(not_traced)};
+  if (!counted) return cells;
+  for (const std::string_view metric : {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                                        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+                                        "sm__warps_active.avg.pct_of_peak_sustained_active"})
+    cells.push_back(counted_percent(*counted, metric));
+  cells.push_back(*counted != nullptr && (*counted)->bottleneck
+                      ? Cell::words(bound_text(*(*counted)->bottleneck))
+                      : Cell::dash());
+  return cells;
+}
+
+/// nullptr where it was not counted.
+const KernelResult* counted_of(const FamilyResult& family, const CaseResult& result,
+                               const TopKernel& kernel) {
+  const auto found = std::ranges::find_if(family.speed_of_light.kernels, [&](const KernelResult& one) {
+    return one.result == &result && one.counters.op == kernel.op && one.counters.kernel == kernel.name;
+  });
+  return found == family.speed_of_light.kernels.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -111,16 +124,17 @@ nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult&
     Table table(anchors.make(variant.info.id + " kernels"),
                 fmt::format("{} {}", which, family.words.at(result->key.problem)));
     table.text("Kernel").text("Op").numbers("Launches").numbers("Time", Unit::second);
-    table.numbers("Share of the op").numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
-    table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
-    for (std::size_t i = 0; i < shown; ++i) {
-      const auto counted = std::ranges::find_if(family.speed_of_light.kernels, [&](const KernelResult& one) {
-        return one.result == &*result && one.counters.op == kernels[i].op &&
-               one.counters.kernel == kernels[i].name;
-      });
-      table.row(
-          top_kernel_row(kernels[i], counted == family.speed_of_light.kernels.end() ? nullptr : &*counted));
+    table.numbers("Share of the op");
+    std::vector<const KernelResult*> counted;
+    for (std::size_t i = 0; i < shown; ++i) counted.push_back(counted_of(family, *result, kernels[i]));
+    const bool are_counted =
+        std::ranges::any_of(counted, [](const KernelResult* one) { return one != nullptr; });
+    if (are_counted) {
+      table.numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
+      table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
     }
+    for (std::size_t i = 0; i < shown; ++i)
+      table.row(top_kernel_row(kernels[i], are_counted ? std::optional(counted[i]) : std::nullopt));
     return table.view();
   }
   return false;

@@ -41,6 +41,7 @@ std::string_view other_paint_name(OtherPaint paint) {
 }  // namespace
 
 std::string_view paint_name(Paint paint) {
+  if (paint == paint_of(KernelKind::other)) return "kernels of no known kind";
   if (paint < kernel_paints) return kind_name(static_cast<KernelKind>(paint));
   if (paint < kernel_paints + other_paints)
     return other_paint_name(static_cast<OtherPaint>(paint - kernel_paints));

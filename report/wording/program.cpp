@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +15,7 @@
 #include "report/wording/advice.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/memory_use.hpp"
+#include "report/wording/slow_steps.hpp"
 #include "report/wording/time_budget.hpp"
 #include "report/wording/why.hpp"
 
@@ -180,6 +182,10 @@ LedText budget_line(const ProgramPicture& picture) {
                   share(budget.idle()), idle_text(budget.parts, budget.window));
   if (!budget.gpus.empty()) text = by_gpu_text(picture);
   text += by_process_text(budget);
+  if (picture.loader && budget.gpus.empty())
+    text +=
+        fmt::format(" In {}, where the host gets its input, the GPU has nothing to do for {} of the time.",
+                    format::one_line(picture.loader->first), share(picture.loader->second));
   if (const std::string kinds = kinds_text(picture); !kinds.empty())
     text += fmt::format(" Of the time of kernels: {} (by their names).", kinds);
   return {picture.steps ? "Where a step goes" : "Where the time goes", text};
@@ -390,15 +396,18 @@ LedText bound_line(const ProgramPicture& picture) {
   return {lead, ""};
 }
 
-/// "2 of 19 steps took more than 1.25 times the median. The slowest: step 9 96.1 ms and step 14 70.2 ms."
-LedText pace_line(const Steps& steps) {
+/// "2 of 19 steps took more than 1.25 times the median. The slowest: step 9 96.1 ms (garbage collection) and
+/// step 14 70.2 ms (the loader)."
+LedText pace_line(const ProgramPicture& picture) {
+  const Steps& steps = *picture.steps;
   const std::vector<std::size_t> slow = steps.slow();
   if (slow.empty()) return {"Its pace", "Even: no steady step took more than 1.25 times the median."};
   constexpr std::size_t most = 3;
   std::vector<std::string> named;
-  for (const std::size_t step : slow) {
-    if (named.size() < most)
-      named.push_back(fmt::format("step {} {}", step + 1, format::nanoseconds(steps.all[step].pace)));
+  for (const SlowStep& one : std::span(picture.slow).first(std::min(most, picture.slow.size()))) {
+    const std::string_view cause = slow_step_cause(one);
+    named.push_back(fmt::format("step {} {}{}", one.step + 1, format::nanoseconds(one.pace),
+                                cause.empty() ? "" : fmt::format(" ({})", cause)));
   }
   return {"Its pace", fmt::format("{} of {} took more than 1.25 times the median. The slowest: {}.",
                                   slow.size(), steps_text(steps.steady_steps()), format::list(named))};
@@ -526,7 +535,7 @@ std::vector<LedText> program_lines(const ProgramPicture& picture) {
   lines.push_back(budget_line(picture));
   lines.push_back(bound_line(picture));
   lines.push_back(next_line(picture));
-  if (picture.steps) lines.push_back(pace_line(*picture.steps));
+  if (picture.steps) lines.push_back(pace_line(picture));
   lines.push_back({"Memory", memory_text(picture)});
   lines.push_back(beginning_line(picture));
   return lines;

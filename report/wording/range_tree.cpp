@@ -42,8 +42,11 @@ std::string range_name(const RangeNode& node) {
 std::string range_tree_caption(const RangeTree& tree) {
   return fmt::format(
       "NVTX ranges of {}, with means of a step. GPU: all work that was launched within, one piece after the "
-      "other. Host: from the beginning of a range to its end. Self: without the ranges within.",
-      tree.steps == 1 ? "the steady step" : fmt::format("the {} steady steps", tree.steps));
+      "other. Host: from the beginning of a range to its end. Self: without the ranges within.{}",
+      tree.steps == 1 ? "the steady step" : fmt::format("the {} steady steps", tree.steps),
+      tree.has_backward ? " Its backward pass: the GPU time of the backward pass of PyTorch's operations in "
+                          "it, which ran elsewhere and is no part of GPU."
+                        : "");
 }
 
 std::vector<std::string> range_tree_remarks(const RangeTree& tree) {

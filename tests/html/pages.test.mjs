@@ -12,7 +12,7 @@ const unfold_all = async page => {
   await page.evaluate(() => window.mprof_draw_all());
 };
 
-for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
+for (const name of ['run_a', 'run_b', 'h200', 'program', 'solver', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
     test(`${name} fits a ${size}`, () => with_page(`${name}/milestone.html`, { viewport }, async page => {
       assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the folded page');
@@ -32,7 +32,7 @@ for (const name of ['run_a', 'run_b', 'h200', 'troubled', 'gpu', 'hostile', 'emp
 for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['troubled', 'dark'], ['troubled', 'light'],
                                    ['gpu', 'light'], ['h200', 'light'], ['h200', 'dark'], ['hostile', 'light'], ['empty', 'dark'],
                                    ['swept', 'light'], ['swept', 'dark'], ['two_families', 'light'],
-                                   ['two_families', 'dark']]) {
+                                   ['two_families', 'dark'], ['program', 'light'], ['program', 'dark'], ['solver', 'light']]) {
   test(`${name} is accessible in ${colorScheme}`, () =>
     with_page(`${name}/milestone.html`, { colorScheme }, async page => {
       assert.deepEqual(await serious_findings(page), [], 'folded');

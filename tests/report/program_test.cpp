@@ -13,7 +13,7 @@
 #include "report/analysis/program/kernel_hints.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/picture.hpp"
-#include "report/wording/slow_steps.hpp"
+#include "report/views/program_parts.hpp"
 #include "tests/report/counters.hpp"
 #include "tests/report/fabricated_program.hpp"
 
@@ -205,6 +205,42 @@ TEST(ProgramLines, TheBusiestGpuBoundsThatWaitsForAnother) {
   EXPECT_NE(bound.find(" of the time GPU 0, the busiest of 2, "), std::string::npos) << bound;
 }
 
+TEST(ProgramLines, SayHowMuchOfLoadingKeepsTheGpuIdle) {
+  Program program;
+  for (int step = 0; step < 20; ++step) {
+    program.range("load", [&] { program.compute(100); });
+    program.range("forward", [&] { program.launch("gemm", 295); });
+    program.wait();
+  }
+  const ProgramPicture picture = program.picture();
+  ASSERT_TRUE(picture.loader);
+  EXPECT_EQ(picture.loader->first, "load");
+  EXPECT_NE(line_of(picture, "Where a step goes")
+                .find("In load, where the host gets its input, the GPU has nothing to do for 24.9\u00a0% of "
+                      "the time."),
+            std::string::npos)
+      << line_of(picture, "Where a step goes");
+}
+
+TEST(ProgramKernels, OfOneNameAndTwoKindsAreToldApart) {
+  Program program;
+  for (int step = 0; step < 20; ++step)
+    program.range("step", [&] {
+      program.launch("void at::native::elementwise_kernel<128, 2, direct_copy_kernel_cuda>(int)", 295);
+      program.launch("void at::native::elementwise_kernel<128, 2, CUDAFunctor_add<float>>(int)", 195);
+      program.launch("gemm", 100);
+    });
+  EXPECT_THAT(shown_kernel_names(program.picture()),
+              testing::ElementsAre("elementwise_kernel (copies and layout)",
+                                   "elementwise_kernel (element-wise)", "gemm"));
+}
+
+TEST(ProgramLines, SayNothingOfALoaderThatIsNotThere) {
+  Program program;
+  for (int step = 0; step < 20; ++step) program.range("upload", [&] { program.launch("gemm", 295); });
+  EXPECT_FALSE(program.picture().loader);
+}
+
 TEST(ProgramLines, NameProcessesThatUseOneGpu) {
   Program program;
   for (int step = 0; step < 20; ++step) {
@@ -232,56 +268,6 @@ TEST(ProgramSteps, ThatAreSlowAreTold) {
   const auto steps = program.steps();
   ASSERT_TRUE(steps);
   EXPECT_EQ(steps->slow(), std::vector<std::size_t>{7});
-}
-
-/// The slow one of twelve steps: `slowly` happens in it.
-template <class Do>
-std::vector<SlowStep> slow_steps_with(const Do& slowly) {
-  Program program;
-  for (int step = 0; step < 12; ++step)
-    program.range("step", [&] {
-      if (step == 7) slowly(program);
-      program.launch("gemm", 1000);
-      program.wait();
-    });
-  const auto steps = program.steps();
-  EXPECT_TRUE(steps);
-  return slow_steps_of(program.made.trace, 0, *steps, 5);
-}
-
-TEST(ProgramSlowSteps, AreToldByWhatTheyHaveMoreOf) {
-  const auto host = slow_steps_with([](Program& program) { program.compute(5000); });
-  ASSERT_EQ(host.size(), 1U);
-  EXPECT_EQ(
-      slow_step_text(host[0]),
-      "Step 8 took 6.006\u00a0µs, 5.000\u00a0µs more than the median. It has more of: the GPU idle while "
-      "the host ran its own code (+5.000\u00a0µs).");
-  const auto kernels = slow_steps_with([](Program& program) {
-    for (int i = 0; i < 4; ++i) program.launch("sort", 1000);
-  });
-  ASSERT_EQ(kernels.size(), 1U);
-  EXPECT_EQ(slow_step_text(kernels[0]),
-            "Step 8 took 5.006\u00a0µs, 4.000\u00a0µs more than the median. It has more of: kernels "
-            "(+4.000\u00a0µs). It has 4 more launches than the median.");
-  const auto allocation = slow_steps_with([](Program& program) {
-    program.made.call("cudaMalloc", {program.host, program.host + 3000});
-    program.host += 3000;
-  });
-  ASSERT_EQ(allocation.size(), 1U);
-  EXPECT_NE(
-      slow_step_text(allocation[0]).find("the GPU idle while the host allocated or freed memory (+3.000"),
-      std::string::npos);
-}
-
-TEST(ProgramSlowSteps, HaveNoCauseWithoutEvidence) {
-  SlowStep slow{.step = 3, .pace = 2000, .more = 1000};
-  slow.more_idle.fill(100);
-  EXPECT_EQ(slow_step_text(slow),
-            "Step 4 took 2.000\u00a0µs, 1.000\u00a0µs more than the median. No part of it stands out.");
-}
-
-TEST(ProgramSlowSteps, AreNoneOfAnEvenPace) {
-  EXPECT_TRUE(slow_steps_with([](Program&) {}).empty());
 }
 
 // --- What bounds it

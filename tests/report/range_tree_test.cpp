@@ -137,6 +137,67 @@ TEST(RangeTree, GivesItThatThreadsRangesToo) {
             "forward: 10, 1000/1000, 50/50\n");
 }
 
+/// Two modules of one operation each, as PyTorch's emit_nvtx marks them, in steps that use new numbers.
+FabricatedProgram with_numbered_operations(int skipped) {
+  FabricatedProgram program;
+  for (int step = 0; step < 10; ++step) {
+    const auto number = [&](int module) { return std::to_string(skipped + 2 * step + module); };
+    program.range("forward", [&] {
+      for (int module = 0; module < 2; ++module)
+        program.range("module " + std::to_string(module), [&] {
+          program.compute(1);
+          program.range("aten::linear, seq = " + number(module) + ", op_id = 1, sizes = [[2, 3]]", [&] {
+            program.compute(1);
+            program.range("aten::addmm, seq = " + number(module) + ", op_id = 2",
+                          [&] { program.launch("gemm", 100); });
+          });
+        });
+    });
+    program.range("backward", [&] {
+      program.launch("fill", 10);
+      program.thread = 2;
+      for (int module = 1; module >= 0; --module)
+        program.range("autograd::engine::evaluate_function: AddmmBackward0, seq = " + number(module), [&] {
+          program.compute(1);
+          program.range("AddmmBackward0, seq = " + number(module),
+                        [&] { program.launch("gemm", module == 0 ? 150 : 250); });
+        });
+      program.thread = 1;
+      program.compute(5);
+    });
+    program.wait();
+  }
+  return program;
+}
+
+const RangeNode* node_of(const std::vector<RangeNode>& nodes, std::string_view name) {
+  for (const RangeNode& node : nodes) {
+    if (node.name == name) return &node;
+    if (const RangeNode* const found = node_of(node.children, name)) return found;
+  }
+  return nullptr;
+}
+
+TEST(RangeTree, JoinsABackwardPassToItsOperationByTheirNumber) {
+  const RangeTree tree = tree_of(with_numbered_operations(0));
+  EXPECT_TRUE(tree.has_backward);
+  ASSERT_NE(node_of(tree.roots, "module 1"), nullptr);
+  EXPECT_EQ(node_of(tree.roots, "module 0")->gpu, 1000);
+  EXPECT_EQ(node_of(tree.roots, "module 0")->gpu_backward, 1500);
+  EXPECT_EQ(node_of(tree.roots, "module 1")->gpu_backward, 2500);
+  EXPECT_EQ(node_of(tree.roots, "aten::linear")->gpu_backward, 1500) << "the first module's";
+  EXPECT_EQ(node_of(tree.roots, "aten::addmm")->gpu_backward, 0) << "its outermost range has it";
+  EXPECT_EQ(node_of(tree.roots, "forward")->gpu_backward, 4000);
+  EXPECT_EQ(node_of(tree.roots, "backward")->gpu, 4100) << "where it was launched, it counts as before";
+  EXPECT_EQ(node_of(tree.roots, "backward")->gpu_backward, 0);
+  EXPECT_NE(range_tree_caption(tree).find("Its backward pass:"), std::string::npos);
+}
+
+TEST(RangeTree, HasNoBackwardPassWithoutNumbers) {
+  EXPECT_FALSE(tree_of(with_autograd(true)).has_backward);
+  EXPECT_EQ(range_tree_caption(tree_of(with_autograd(true))).find("backward"), std::string::npos);
+}
+
 /// A thread that copies while the steps' thread goes on launching works for nobody in particular.
 TEST(RangeTree, GivesNoRangeWhatAThreadBesidesLaunches) {
   FabricatedProgram program;

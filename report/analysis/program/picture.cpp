@@ -11,6 +11,7 @@
 
 #include "model/kernel_name.hpp"
 #include "model/trace/interval_set.hpp"
+#include "report/analysis/program/range_words.hpp"
 #include "report/trace/range_nesting.hpp"
 
 namespace mprof {
@@ -203,45 +204,6 @@ std::int64_t communication_alone(const trace::Trace& trace, trace::CaseIndex ind
   return count > 0 ? sum / count : 0;
 }
 
-/// Where on the steps' thread something happens: how much of it lies in each chain of NVTX ranges.
-class RangeShares {
- public:
-  RangeShares(RangeNesting& nesting, std::int64_t thread)
-      : nesting_(nesting), ranges_(nesting.threads()[thread]) {}
-
-  void add(std::int64_t moment, std::int64_t time) {
-    of_place_[ranges_.around(moment)] += time;
-    all_ += time;
-  }
-
-  /// The innermost ranges that hold more than half of it, "step / load", and which share they hold.
-  [[nodiscard]] std::pair<std::string, double> most() const {
-    constexpr double enough = 0.5;
-    std::map<std::vector<std::string>, std::int64_t> of_path;
-    for (const auto& [place, time] : of_place_) {
-      std::vector<std::string> path;
-      for (std::int32_t at = place; at >= 0; at = ranges_[at].parent)
-        path.insert(path.begin(), nesting_.name(ranges_[at].text));
-      for (; !path.empty(); path.pop_back()) of_path[path] += time;
-    }
-    std::pair<std::vector<std::string>, std::int64_t> best;
-    for (const auto& [path, time] : of_path) {
-      if (static_cast<double>(time) > enough * static_cast<double>(all_) && path.size() > best.first.size())
-        best = {path, time};
-    }
-    if (best.first.empty()) return {};
-    std::string text = best.first.front();
-    for (std::size_t i = 1; i < best.first.size(); ++i) text += " / " + best.first[i];
-    return {text, static_cast<double>(best.second) / static_cast<double>(all_)};
-  }
-
- private:
-  RangeNesting& nesting_;
-  const ThreadRanges& ranges_;
-  std::unordered_map<std::int32_t, std::int64_t> of_place_;
-  std::int64_t all_ = 0;
-};
-
 /// The parts of the budget that a bound is about, where the host causes it.
 std::vector<BudgetPart> idle_parts_of(ProgramBound bound) {
   switch (bound) {
@@ -271,7 +233,7 @@ void add_places(const trace::Trace& trace, trace::CaseIndex index, ProgramPictur
                        picture.steps ? picture.steps->steady_steps() : 0);
   if (nesting.empty()) return;
   const auto moments = idle_moments(trace, index, picture.told);
-  RangeShares of_bound(nesting, nesting.main());
+  RangeShares of_bound(nesting);
   for (const BudgetPart part : parts) {
     for (const trace::Interval& gap : moments.at(static_cast<std::size_t>(part)).intervals())
       of_bound.add(gap.start + gap.length() / 2, gap.length());
@@ -280,13 +242,42 @@ void add_places(const trace::Trace& trace, trace::CaseIndex index, ProgramPictur
   if (picture.budget.gpus.empty())
     std::tie(picture.bounding_range, picture.in_bounding_range) = of_bound.most();
   if (picture.waits.empty()) return;
-  RangeShares of_wait(nesting, nesting.main());
+  RangeShares of_wait(nesting);
   for (const trace::Call& call : trace::of_case(trace.calls, index)) {
     if (call.thread == nesting.main() && lies_in(call.time, picture.told) &&
         trace.names[call.name] == picture.waits.front().call)
       of_wait.add(call.time.start, 1);
   }
   picture.waits.front().range = of_wait.most().first;
+}
+
+/// The outermost ranges of the steps' thread that get the input; nullopt without any.
+std::optional<std::pair<std::string, std::int64_t>> loader_of(const trace::Trace& trace,
+                                                              trace::CaseIndex index,
+                                                              const ProgramPicture& picture,
+                                                              const IntervalSet& idle) {
+  std::set<trace::NameIndex> names;
+  for (const trace::Range& range : trace::of_case(trace.ranges, index)) names.insert(range.name);
+  const bool has_any =
+      std::ranges::any_of(names, [&](trace::NameIndex name) { return is_loader(trace.names[name]); });
+  if (!picture.steps || !has_any) return std::nullopt;
+  RangeNesting nesting(trace, index, &*picture.steps, picture.told, picture.steps->steady_steps());
+  if (nesting.empty()) return std::nullopt;
+  std::map<std::string, std::vector<trace::Interval>> loading;
+  for (const NestedRange& range : nesting.threads()[nesting.main()].instances) {
+    if (is_loader(nesting.name(range.text))) loading[nesting.name(range.text)].push_back(range.time);
+  }
+  // Of several the one that stands in each step, and of these the longest.
+  std::optional<std::pair<std::string, std::int64_t>> longest;
+  std::int64_t most = 0;
+  for (auto& [name, times] : loading) {
+    if (times.size() < picture.steps->steady_steps()) continue;
+    const IntervalSet moments(std::move(times));
+    if (longest && moments.length() <= most) continue;
+    most = moments.length();
+    longest = {name, (moments & idle).length()};
+  }
+  return longest;
 }
 
 /// When one GPU worked, or any did.
@@ -460,6 +451,7 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
       IntervalSet({picture.told}) -
       moments_with_work(trace, index, picture.told, busiest ? std::optional(busiest->gpu) : std::nullopt);
   picture.waits = waits_of(trace, index, picture.told, idle);
+  picture.loader = loader_of(trace, index, picture, idle);
   const Bounding most = bounding(picture.budget, idle, communication_alone(trace, index, picture.told));
   picture.bound = most.bound;
   picture.bounding = most.time;
@@ -469,6 +461,8 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   if (is_known && most.time < untraced)
     picture.gain = static_cast<double>(untraced) / static_cast<double>(untraced - most.time);
   add_places(trace, index, picture);
+  constexpr std::size_t most_explained = 5;
+  if (picture.steps) picture.slow = slow_steps_of(trace, index, *picture.steps, most_explained);
   return picture;
 }
 

@@ -14,6 +14,7 @@
 #include "report/analysis/evidence.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/memory_use.hpp"
+#include "report/analysis/program/slow_steps.hpp"
 #include "report/analysis/standing/time_budget.hpp"
 
 /// What the owner of a program asks first: how long a step takes, where it goes, what bounds it, and which
@@ -82,6 +83,7 @@ struct ProgramPicture {
   const CaseResult* result = nullptr;
   trace::CaseIndex index = trace::no_case;  ///< in the trace
   std::optional<Steps> steps{};
+  std::vector<SlowStep> slow{};            ///< the slowest ones, at most five of them
   TimeBudget budget{};                     ///< of the steady steps; without steps of all that was traced
   std::optional<TimeBudget> warming_up{};  ///< of the steps before the steady ones
   trace::Interval told{};                  ///< what it is of
@@ -100,6 +102,9 @@ struct ProgramPicture {
   /// nowhere, or of several GPUs.
   std::string bounding_range{};
   double in_bounding_range = 0;  ///< the share of it
+  /// Of a program with steps that get their input in an NVTX range of their thread: its name, and ns of
+  /// `told` in it in which no GPU had anything to do.
+  std::optional<std::pair<std::string, std::int64_t>> loader{};
   MemoryReading memory{};
   /// How many times as fast it would be at most without what bounds it; of kernels nothing is said.
   std::optional<double> gain{};

@@ -2,6 +2,7 @@
 #include "report/analysis/program/range_tree.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -35,6 +36,7 @@ class TreeBuilder {
     for (auto& [thread, ranges] : nesting_.threads()) {
       if (thread != nesting_.main()) make_nodes(thread, false);
     }
+    find_operations();
     for (const LaunchMoment& work : nesting_.work()) add_work(work);
     for (const std::int32_t root : children_[-1]) tree_.roots.push_back(finished(root));
     sort(tree_.roots);
@@ -122,6 +124,40 @@ class TreeBuilder {
     return nesting_.threads().at(nesting_.main())[at].node;
   }
 
+  /// The outermost range of each numbered operation, but not of its backward pass.
+  void find_operations() {
+    for (const auto& [thread, ranges] : nesting_.threads()) {
+      for (const NestedRange& one : ranges.instances) {
+        if (!one.sequence || is_within_backward(ranges, one)) continue;
+        const bool is_inner = one.parent >= 0 && ranges[one.parent].sequence == one.sequence;
+        if (!is_inner)
+          operations_[{trace::nsys::process_of(thread), *one.sequence}].push_back({one.time.start, one.node});
+      }
+    }
+    for (auto& [key, all] : operations_) std::ranges::sort(all);
+  }
+
+  static bool is_within_backward(const ThreadRanges& ranges, const NestedRange& one) {
+    bool is_one = one.is_backward;
+    for (std::int32_t at = one.parent; at >= 0 && !is_one; at = ranges[at].parent)
+      is_one = ranges[at].is_backward;
+    return is_one;
+  }
+
+  /// Gives what a backward pass launched to the operation that it is of: the last one before it that has its
+  /// number.
+  void add_backward(const LaunchMoment& work, const ThreadRanges& ranges, std::int32_t own) {
+    while (own >= 0 && !(ranges[own].is_backward && ranges[own].sequence)) own = ranges[own].parent;
+    if (own < 0) return;
+    const auto found = operations_.find({trace::nsys::process_of(work.thread), *ranges[own].sequence});
+    if (found == operations_.end()) return;
+    const auto next = std::ranges::upper_bound(found->second, ranges[own].time.start, {},
+                                               &std::pair<std::int64_t, std::int32_t>::first);
+    if (next == found->second.begin()) return;
+    nodes_[static_cast<std::size_t>(std::prev(next)->second)].gpu_backward += work.gpu;
+    tree_.has_backward = true;
+  }
+
   void add_work(const LaunchMoment& work) {
     tree_.gpu += work.gpu;
     const auto of_thread = nesting_.threads().find(work.thread);
@@ -138,6 +174,7 @@ class TreeBuilder {
       ++tree_.launches_outside;
       return;
     }
+    if (own >= 0) add_backward(work, of_thread->second, own);
     RangeNode& node = nodes_[static_cast<std::size_t>(at)];
     node.gpu_self += work.gpu;
     ++node.launches;
@@ -153,6 +190,7 @@ class TreeBuilder {
       node.children.push_back(finished(one));
       node.gpu += node.children.back().gpu;
       node.launches += node.children.back().launches;
+      node.gpu_backward += node.children.back().gpu_backward;
     }
     sort(node.children);
     return node;
@@ -171,6 +209,9 @@ class TreeBuilder {
   std::vector<std::int32_t> parents_;
   std::map<std::tuple<std::int32_t, std::string, bool>, std::int32_t> known_;
   std::set<std::pair<std::int32_t, std::int64_t>> launched_;  ///< captured nodes, by graph launches
+  /// By process and number: when each began, and its node.
+  std::map<std::pair<std::int64_t, std::uint64_t>, std::vector<std::pair<std::int64_t, std::int32_t>>>
+      operations_;
   RangeTree tree_;
 };
 
@@ -194,6 +235,7 @@ void fold(const RangeTree& tree, std::vector<RangeNode>& nodes, double least) {
       rest.gpu += node.gpu;
       rest.gpu_self += node.gpu_self;
       rest.gpu_others += node.gpu_others;
+      rest.gpu_backward += node.gpu_backward;
       rest.host += node.host;
       rest.host_self += node.host_self;
       rest.elsewhere = (rest.folded == 1 || rest.elsewhere) && node.elsewhere;

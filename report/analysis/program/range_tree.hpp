@@ -21,11 +21,15 @@ struct RangeNode {
   std::int64_t gpu = 0;        ///< of this work, one piece after the other
   std::int64_t gpu_self = 0;   ///< of what was launched in none of its children
   std::int64_t gpu_others =
-      0;                       ///< of gpu_self: what another thread launched, while this one launched nothing
+      0;  ///< of gpu_self: what another thread launched, while this one launched nothing
+  /// Of the backward passes of PyTorch's operations in it, wherever they were launched: it is not part of
+  /// `gpu`.
+  std::int64_t gpu_backward = 0;
   std::int64_t host = 0;       ///< within the steady steps
   std::int64_t host_self = 0;  ///< less its children on the same thread
   bool elsewhere = false;      ///< on another thread than the steps
-  bool captured = false;  ///< work of CUDA graphs that were captured in it, and launched in what is around it
+  /// Work of CUDA graphs that were captured in it, and launched in what is around it.
+  bool captured = false;
   std::size_t folded = 0;             ///< how many nodes stand for one without a name
   std::vector<RangeNode> children{};  ///< the one that takes the most first
 };
@@ -37,7 +41,8 @@ struct RangeTree {
   std::uint64_t launches_outside = 0;
   std::int64_t host = 0;  ///< ns, from the beginning of the first steady step to the end of the last one
   std::size_t steps = 0;
-  bool at_limit = false;  ///< there are more names than the tree keeps apart
+  bool has_backward = false;  ///< of some node it is known what its backward pass takes
+  bool at_limit = false;      ///< there are more names than the tree keeps apart
 
   /// What a node takes of the GPU's time or of the host's, whichever is more.
   [[nodiscard]] double weight(const RangeNode& node) const;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/statistics/median.hpp"
+#include "report/analysis/kernels/slower_kernels.hpp"
 
 namespace mprof {
 namespace {
@@ -128,21 +129,12 @@ double mean_of(const RankKernel& kernel) {
   return static_cast<double>(kernel.time) / static_cast<double>(std::max<std::uint64_t>(kernel.launches, 1));
 }
 
-/// ns, by which the mean exceeds the median: what single launches take longer.
 double excess_of(const RankKernel& kernel) {
-  return std::max(mean_of(kernel) - static_cast<double>(kernel.median), 0.0);
+  return excess_of_mean(mean_of(kernel), static_cast<double>(kernel.median));
 }
 
-struct SlowKernel {
-  std::string_view name{};
-  double factor = 1;
-  double time = 0;          ///< ns, of all its launches
-  double more = 0;          ///< ns, of all its launches, as the next
-  double more_by_some = 0;  ///< by single launches that take longer than most
-};
-
 /// Kernels of a rank against the median of the same ones on the others.
-std::vector<SlowKernel> compared_kernels(const World& world, std::size_t rank) {
+std::vector<SlowerKernel> compared_kernels(const World& world, std::size_t rank) {
   struct Others {
     std::vector<double> means{}, excesses{};
   };
@@ -154,7 +146,7 @@ std::vector<SlowKernel> compared_kernels(const World& world, std::size_t rank) {
       others[kernel.name].excesses.push_back(excess_of(kernel));
     }
   }
-  std::vector<SlowKernel> compared;
+  std::vector<SlowerKernel> compared;
   for (const RankKernel& kernel : world.ranks[rank].kernels) {
     const auto found = others.find(kernel.name);
     if (found == others.end()) continue;
@@ -168,16 +160,16 @@ std::vector<SlowKernel> compared_kernels(const World& world, std::size_t rank) {
   return compared;
 }
 
-/// The factor below which kernels take such a share of the time.
-double factor_at(std::vector<SlowKernel> kernels, double share) {
-  std::ranges::sort(kernels, {}, &SlowKernel::factor);
-  double all = 0, until = 0;
-  for (const SlowKernel& kernel : kernels) all += kernel.time;
-  for (const SlowKernel& kernel : kernels) {
-    until += kernel.time;
-    if (until >= share * all) return kernel.factor;
+What what_of(Slowness::Of slowness) {
+  switch (slowness) {
+    case Slowness::Of::some_launches:
+      return What::some_launches;
+    case Slowness::Of::all_kernels:
+      return What::all_kernels;
+    case Slowness::Of::one_kernel:
+      break;
   }
-  return 1;
+  return What::some_kernel;
 }
 
 /// The clock of its GPU, if a lower one than the others' explains half of what its kernels take longer.
@@ -196,33 +188,16 @@ void add_clock(const World& world, std::size_t rank, LateCause& cause) {
 
 LateCause cause_of_computing(const World& world, std::size_t rank, double more) {
   LateCause cause{.what = What::unknown, .more = more};
-  const double own = world.usual[rank].launches;
-  const double usual = typical(world, rank, [](const UsualRank& one) { return one.launches; });
-  const std::vector<SlowKernel> kernels = compared_kernels(world, rank);
   const auto steps = static_cast<double>(std::max<std::size_t>(world.ranks[rank].steps.size(), 1));
-  double by_some = 0;
-  for (const SlowKernel& kernel : kernels) by_some += kernel.more_by_some;
-  if (2 * by_some / steps >= more) {
-    cause.what = What::some_launches;
+  if (const auto slowness = slowness_of(compared_kernels(world, rank), more * steps)) {
+    cause.what = what_of(slowness->of);
+    cause.factor = slowness->factor;
+    cause.kernel = slowness->kernel;
+    if (cause.what == What::all_kernels) add_clock(world, rank, cause);
     return cause;
   }
-  if (!kernels.empty()) {
-    constexpr double low = 0.1, middle = 0.5, noticeable = 1.01;
-    const double least = factor_at(kernels, low), half = factor_at(kernels, middle);
-    if (half > noticeable && least - 1 >= (half - 1) / 2) {
-      cause.what = What::all_kernels;
-      cause.factor = half;
-      add_clock(world, rank, cause);
-      return cause;
-    }
-    const SlowKernel& slowest = *std::ranges::max_element(kernels, {}, &SlowKernel::more);
-    if (2 * slowest.more / steps >= more) {
-      cause.what = What::some_kernel;
-      cause.kernel = slowest.name;
-      cause.factor = slowest.factor;
-      return cause;
-    }
-  }
+  const double own = world.usual[rank].launches;
+  const double usual = typical(world, rank, [](const UsualRank& one) { return one.launches; });
   if (usual > 0 && own > usual) {
     cause.what = What::more_kernels;
     cause.factor = own / usual;
