@@ -50,7 +50,7 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-StoredCase stored_case(std::string_view text, const std::string& name, Allowance& allowance) {
+StoredCase stored_case(const std::string& text, const std::string& name, Allowance& allowance) {
   const json::Document document(text, name, allowance);
   require_version(document.root(), name, "file of a case of mprof", {2, run_schema_version});
   return json::from_json<StoredCase>(document, name, allowance);
@@ -86,7 +86,7 @@ std::string case_to_json(const Case& c, std::string_view stamp) {
 
 StoredCase parse_case(std::string_view text, const std::string& name) {
   Allowance allowance;
-  return stored_case(text, name, allowance);
+  return stored_case(std::string(text), name, allowance);
 }
 
 StoredCase read_case(const std::filesystem::path& directory, const std::filesystem::path& file,

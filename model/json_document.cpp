@@ -2,12 +2,7 @@
 #include "model/json_document.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
-#include <system_error>
 #include <utility>
 
 #include "model/compact_json.hpp"
@@ -15,61 +10,6 @@
 #include "model/json_faults.hpp"
 
 namespace mprof::json {
-namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-/// What stands in a text as it is: no quote, no backslash, nothing that must be escaped or decoded.
-constexpr std::array<bool, 256> plain_bytes = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';  // NOLINT: below 256
-  return plain;
-}();
-
-/// The bytes of the character in UTF-8 that begins with one of 0x80 or more; 0: it is none (RFC 3629, section
-/// 4).
-std::size_t bytes_of_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
-  };
-  const auto in = [&](std::size_t i, unsigned low, unsigned high) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  constexpr unsigned low = 0x80, high = 0xbf;
-  if (in(0, 0xc2, 0xdf)) return in(1, low, high) ? 2 : 0;
-  if (in(0, 0xe0, 0xef)) {
-    const bool fits = in(1, byte(0) == 0xe0 ? 0xa0 : low, byte(0) == 0xed ? 0x9f : high);
-    return fits && in(2, low, high) ? 3 : 0;
-  }
-  if (in(0, 0xf0, 0xf4)) {
-    const bool fits = in(1, byte(0) == 0xf0 ? 0x90 : low, byte(0) == 0xf4 ? 0x8f : high);
-    return fits && in(2, low, high) && in(3, low, high) ? 4 : 0;
-  }
-  return 0;
-}
-
-void append_character(std::string& text, std::uint32_t code) {
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | ((code >> shift) & 0x3fU)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xc0U | (code >> 6U));
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xe0U | (code >> 12U));
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xf0U | (code >> 18U));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
-}  // namespace
 
 double Value::number() const {
   switch (kind()) {
@@ -129,149 +69,92 @@ void Value::compact_into(std::string& out, std::size_t longest) const {
   }
 }
 
-/// Reads the grammar of RFC 8259, and stops at the first byte that does not belong to it.
-class Document::Parser {
+/// Fills a document with what nlohmann's parser finds. What returns false ends the parser's work.
+class Document::Filler {
  public:
-  Parser(Document& document, const std::string& name, Allowance& allowance)
-      : document_(document), text_(document.text_), name_(name), allowance_(allowance) {}
+  Filler(Document& document, const std::string& text, const std::string& name, Allowance& allowance)
+      : document_(document), text_(text), name_(name), allowance_(allowance) {}
 
   void read() {
-    constexpr std::string_view mark = "\xef\xbb\xbf";  // of the order of bytes, which some editors write
-    if (text_.starts_with(mark)) at_ = mark.size();
-    blanks();
-    value(0);
-    blanks();
-    if (at_ != text_.size()) fail();
+    const bool is_read = nlohmann::ordered_json::sax_parse(text_, this);
+    const std::size_t end = text_.find('\0');  // the parser stops there, and no JSON has such a byte
+    if (is_read && end == std::string::npos) return;
+    require_shallow(text_, name_);
+    refuse_syntax(text_, name_, end);
+  }
+
+  bool null() { return add({.kind = Kind::null}); }
+  bool boolean(bool value) { return add({.kind = value ? Kind::yes : Kind::no}); }
+  bool number_integer(std::int64_t value) {
+    return add({static_cast<std::uint64_t>(value), 0, Kind::integer});
+  }
+  bool number_unsigned(std::uint64_t value) { return add({value, 0, Kind::count}); }
+  bool number_float(double value, const std::string&) {
+    return add({std::bit_cast<std::uint64_t>(value), 0, Kind::real});
+  }
+  bool string(const std::string& text) {
+    count();
+    return key(text);
+  }
+  static bool binary(const nlohmann::ordered_json::binary_t&) { return false; }  // not in JSON
+  bool start_object(std::size_t) { return open(Kind::object); }
+  bool key(const std::string& name) {
+    make_room(document_.texts_, name.size());
+    make_room(document_.nodes_, 1);
+    document_.add_text(name);
+    return true;
+  }
+  bool end_object() {
+    refuse_twins(close());
+    return true;
+  }
+  bool start_array(std::size_t) { return open(Kind::array); }
+  bool end_array() {
+    close();
+    return true;
+  }
+  static bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) {
+    return false;
   }
 
  private:
-  [[noreturn]] void fail() const { refuse_syntax(text_, name_, at_); }
-  [[nodiscard]] char here() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void blanks() {
-    while (at_ < text_.size() &&
-           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
-      ++at_;
+  bool add(Node node) {
+    count();
+    make_room(document_.nodes_, 1);
+    document_.nodes_.push_back(node);
+    return true;
   }
-  void expect(char c) {
-    if (here() != c) fail();
-    ++at_;
-  }
-
-  void add(Node node) {
-    std::vector<Node>& nodes = document_.nodes_;
-    if (nodes.size() == nodes.capacity()) grow();
-    nodes.push_back(node);
+  /// A value, in the list or object that holds it.
+  void count() {
+    if (!open_.empty()) ++document_.nodes_[open_.back()].size;
   }
 
-  /// To what the whole text needs if it goes on like this.
-  void grow() {
-    std::vector<Node>& nodes = document_.nodes_;
-    constexpr std::size_t first = 1024;
-    constexpr double most_times = 64, spare = 1.05;
-    const double times = static_cast<double>(text_.size()) / static_cast<double>(at_ + 1);
-    const auto expected =
-        static_cast<std::size_t>(static_cast<double>(nodes.size()) * std::min(times, most_times) * spare);
-    const std::size_t wanted = std::max({nodes.size() + nodes.size() / 2, expected, first});
-    const std::size_t size = std::min(wanted, nodes.size() + text_.size() - at_ + 1);  // a value has a byte
-    hold(size * sizeof(Node));
-    nodes.reserve(size);
+  bool open(Kind kind) {
+    if (open_.size() >= deepest) return false;
+    add({.kind = kind});
+    open_.push_back(document_.nodes_.size() - 1);
+    return true;
+  }
+  Value close() {
+    const std::size_t place = open_.back();
+    open_.pop_back();
+    document_.nodes_[place].bits = document_.nodes_.size();
+    return {document_, place};
+  }
+
+  template <class List>
+  void make_room(List& list, std::size_t more) {
+    const std::size_t needed = list.size() + more;
+    if (needed <= list.capacity()) return;
+    const std::size_t size = needed + needed / 2;
+    hold(size * sizeof(typename List::value_type));
+    list.reserve(size);
   }
 
   /// What there is, and so many bytes that are needed next.
   void hold(std::size_t more) {
     const std::size_t names = names_.capacity() * sizeof(std::string_view);
     if (!allowance_.hold(text_.size() + document_.bytes() + names + more)) refuse_size(name_);
-  }
-
-  /// For so many bytes of decoded text, and a character.
-  void make_room(std::size_t bytes) {
-    constexpr std::size_t longest_character = 4;
-    std::string& decoded = document_.decoded_;
-    const std::size_t needed = decoded.size() + bytes + longest_character;
-    if (needed <= decoded.capacity()) return;
-    const std::size_t size = std::max(needed, 2 * decoded.capacity());
-    hold(size);
-    decoded.reserve(size);
-  }
-
-  void value(std::size_t depth) {
-    switch (here()) {
-      case '{':
-        object(depth);
-        break;
-      case '[':
-        array(depth);
-        break;
-      case '"':
-        string();
-        break;
-      case 't':
-        word("true", Kind::yes);
-        break;
-      case 'f':
-        word("false", Kind::no);
-        break;
-      case 'n':
-        word("null", Kind::null);
-        break;
-      default:
-        number();
-    }
-  }
-
-  void word(std::string_view word, Kind kind) {
-    if (!text_.substr(at_).starts_with(word)) fail();
-    at_ += word.size();
-    add({.kind = kind});
-  }
-
-  std::size_t open(Kind kind, std::size_t depth) {
-    if (depth >= deepest) refuse_depth(text_, name_, at_);
-    const std::size_t place = document_.nodes_.size();
-    add({.kind = kind});
-    ++at_;
-    blanks();
-    return place;
-  }
-
-  void close(std::size_t place, std::uint32_t size) {
-    ++at_;
-    document_.nodes_[place].bits = document_.nodes_.size();
-    document_.nodes_[place].size = size;
-  }
-
-  void array(std::size_t depth) {
-    const std::size_t place = open(Kind::array, depth);
-    std::uint32_t size = 0;
-    while (here() != ']' || size > 0) {
-      value(depth + 1);
-      ++size;
-      blanks();
-      if (here() == ']') break;
-      expect(',');
-      blanks();
-    }
-    close(place, size);
-  }
-
-  void object(std::size_t depth) {
-    const std::size_t place = open(Kind::object, depth);
-    std::uint32_t size = 0;
-    while (here() != '}' || size > 0) {
-      if (here() != '"') fail();
-      string();
-      blanks();
-      expect(':');
-      blanks();
-      value(depth + 1);
-      ++size;
-      blanks();
-      if (here() == '}') break;
-      expect(',');
-      blanks();
-    }
-    close(place, size);
-    refuse_twins(Value(document_, place));
   }
 
   /// By length first, which mostly tells.
@@ -290,126 +173,11 @@ class Document::Parser {
     if (twin != names_.end()) refuse_twin(name_, *twin);
   }
 
-  void string() {
-    const std::size_t begin = ++at_;
-    for (;;) {
-      while (at_ < text_.size() && plain_bytes[static_cast<unsigned char>(text_[at_])]) ++at_;
-      if (here() == '"') break;
-      if (here() == '\\') return escaped_string(begin);
-      others();
-    }
-    add({begin, static_cast<std::uint32_t>(at_ - begin), Kind::text});
-    ++at_;
-  }
-
-  /// A character of several bytes.
-  void others() {
-    const std::size_t bytes = at_ < text_.size() ? bytes_of_character(text_.substr(at_)) : 0;
-    if (bytes == 0) fail();
-    at_ += bytes;
-  }
-
-  void escaped_string(std::size_t begin) {
-    std::string& decoded = document_.decoded_;
-    const std::size_t start = decoded.size();
-    for (;;) {
-      while (at_ < text_.size() && plain_bytes[static_cast<unsigned char>(text_[at_])]) ++at_;
-      if (here() != '"' && here() != '\\') {
-        others();
-        continue;
-      }
-      make_room(at_ - begin);
-      decoded.append(text_.substr(begin, at_ - begin));
-      if (here() == '"') break;
-      ++at_;
-      escape();
-      begin = at_;
-    }
-    ++at_;
-    add({start, static_cast<std::uint32_t>(decoded.size() - start), Kind::decoded_text});
-  }
-
-  void escape() {
-    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char letter = here();
-    if (letter == 'u') return append_character(document_.decoded_, code());
-    const std::size_t which = letter == '\0' ? std::string_view::npos : letters.find(letter);
-    if (which == std::string_view::npos) fail();
-    document_.decoded_ += meanings[which];
-    ++at_;
-  }
-
-  /// \uXXXX, or two of them that make one character.
-  std::uint32_t code() {
-    constexpr std::uint32_t first_high = 0xd800, first_low = 0xdc00, last_low = 0xdfff;
-    const std::uint32_t high = four_digits();
-    if (high >= first_low && high <= last_low) fail();
-    if (high < first_high || high > last_low) return high;
-    expect('\\');
-    const std::uint32_t low = four_digits();
-    if (low < first_low || low > last_low) fail();
-    return 0x10000 + ((high - first_high) << 10U) + (low - first_low);
-  }
-
-  std::uint32_t four_digits() {
-    expect('u');
-    const std::string_view digits = text_.substr(at_, 4);
-    std::uint32_t code = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
-    if (error != std::errc() || digits.size() != 4 || end != digits.data() + 4) fail();
-    at_ += 4;
-    return code;
-  }
-
-  void digits() {
-    if (!is_digit(here())) fail();
-    while (is_digit(here())) ++at_;
-  }
-
-  void number() {
-    const std::size_t begin = at_;
-    const bool is_negative = here() == '-';
-    if (is_negative) ++at_;
-    if (here() == '0')
-      ++at_;
-    else
-      digits();
-    const std::size_t whole = at_;
-    if (here() == '.') {
-      ++at_;
-      digits();
-    }
-    if (here() == 'e' || here() == 'E') {
-      ++at_;
-      if (here() == '+' || here() == '-') ++at_;
-      digits();
-    }
-    const char *first = text_.data() + begin, *last = text_.data() + at_;
-    if (at_ == whole && (is_negative ? take<std::int64_t>(first, last, Kind::integer)
-                                     : take<std::uint64_t>(first, last, Kind::count)))
-      return;
-    double real = 0;
-    auto [end, error] = std::from_chars(first, last, real);
-    if (error == std::errc::result_out_of_range)
-      real = std::strtod(std::string(first, last).c_str(), nullptr);
-    if (!std::isfinite(real)) fail();
-    add({std::bit_cast<std::uint64_t>(real), 0, Kind::real});
-  }
-
-  /// False when the number is too large for one.
-  template <class Whole>
-  bool take(const char* first, const char* last, Kind kind) {
-    Whole whole = 0;
-    if (std::from_chars(first, last, whole).ec != std::errc()) return false;
-    add({static_cast<std::uint64_t>(whole), 0, kind});
-    return true;
-  }
-
   Document& document_;
-  std::string_view text_;
+  const std::string& text_;
   const std::string& name_;
   Allowance& allowance_;
-  std::size_t at_ = 0;
+  std::vector<std::size_t> open_;        ///< places of lists and objects, from the document inwards
   std::vector<std::string_view> names_;  ///< of an object, kept for the next one
 };
 
@@ -442,9 +210,9 @@ TreeSize size_of_tree(const nlohmann::ordered_json& tree) {
 
 }  // namespace
 
-Document::Document(std::string_view text, const std::string& name, Allowance& allowance) : text_(text) {
+Document::Document(const std::string& text, const std::string& name, Allowance& allowance) {
   allowance.grant(text.size());
-  Parser(*this, name, allowance).read();
+  Filler(*this, text, name, allowance).read();
   // What was read without growing is held as well.
   if (!allowance.hold(text.size() + bytes())) refuse_size(name);
 }
@@ -464,12 +232,12 @@ Document Document::of_tree(const nlohmann::ordered_json& tree, const std::string
 
 void Document::reserve(std::size_t values, std::size_t text_bytes) {
   nodes_.reserve(values);
-  decoded_.reserve(text_bytes);
+  texts_.reserve(text_bytes);
 }
 
 void Document::add_text(std::string_view text) {
-  nodes_.push_back({decoded_.size(), static_cast<std::uint32_t>(text.size()), Kind::decoded_text});
-  decoded_ += text;
+  nodes_.push_back({texts_.size(), static_cast<std::uint32_t>(text.size()), Kind::text});
+  texts_ += text;
 }
 
 void Document::add(const nlohmann::ordered_json& tree) {

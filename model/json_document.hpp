@@ -20,7 +20,7 @@ class Allowance;
 /// JSON in a list of its values, read in one pass. A tree of values takes several times the memory and time.
 namespace mprof::json {
 
-enum class Kind : std::uint8_t { null, no, yes, count, integer, real, text, decoded_text, array, object };
+enum class Kind : std::uint8_t { null, no, yes, count, integer, real, text, array, object };
 
 /// 16 bytes a value, in the order of the text: a list or an object, then all that it holds. A member of an
 /// object is its name, then its value.
@@ -42,7 +42,7 @@ class Value {
   [[nodiscard]] bool is_boolean() const { return kind() == Kind::no || kind() == Kind::yes; }
   [[nodiscard]] bool is_count() const { return kind() == Kind::count; }  ///< whole, and not below 0
   [[nodiscard]] bool is_number() const { return kind() >= Kind::count && kind() <= Kind::real; }
-  [[nodiscard]] bool is_text() const { return kind() == Kind::text || kind() == Kind::decoded_text; }
+  [[nodiscard]] bool is_text() const { return kind() == Kind::text; }
   [[nodiscard]] bool is_array() const { return kind() == Kind::array; }
   [[nodiscard]] bool is_object() const { return kind() == Kind::object; }
 
@@ -123,10 +123,10 @@ class Value::Rows {
 
 class Document {
  public:
-  /// Reads JSON text, which must outlive the document and whose bytes are granted to the allowance; the
-  /// values are held. Throws Error(usage) "NAME: line L, column C: ..." when it is not JSON, when a name
-  /// stands twice in an object, when it nests too deep, or when it takes more memory than it may.
-  Document(std::string_view text, const std::string& name, Allowance& allowance);
+  /// Reads JSON text, whose bytes are granted to the allowance; it is held with the values. Throws
+  /// Error(usage) "NAME: line L, column C: ..." when it is not JSON, when a name stands twice in an object,
+  /// when it nests too deep, or when it takes more memory than it may.
+  Document(const std::string& text, const std::string& name, Allowance& allowance);
   /// Of a tree.
   explicit Document(const nlohmann::ordered_json& tree);
   /// The same, held besides what is held. Throws Error(usage) when that is more memory than it may take.
@@ -140,18 +140,17 @@ class Document {
   ~Document() = default;
 
   [[nodiscard]] Value root() const { return {*this, 0}; }
-  /// Of memory that its values take; the text of JSON does not count.
-  [[nodiscard]] std::size_t bytes() const { return nodes_.capacity() * sizeof(Node) + decoded_.capacity(); }
+  /// Of memory that its values take.
+  [[nodiscard]] std::size_t bytes() const { return nodes_.capacity() * sizeof(Node) + texts_.capacity(); }
 
  private:
   friend class Value;
-  class Parser;
+  class Filler;
   void add(const nlohmann::ordered_json& tree);
   void reserve(std::size_t values, std::size_t text_bytes);
   void add_text(std::string_view text);
 
-  std::string_view text_{};
-  std::string decoded_{};  ///< texts that stand otherwise in the document
+  std::string texts_{};  ///< all of them, one behind the other
   std::vector<Node> nodes_{};
 };
 
@@ -165,8 +164,7 @@ inline Value Value::next() const {
 }
 
 inline std::string_view Value::text() const {
-  const std::string_view all = kind() == Kind::text ? document_->text_ : document_->decoded_;
-  return all.substr(static_cast<std::size_t>(node().bits), node().size);
+  return std::string_view(document_->texts_).substr(static_cast<std::size_t>(node().bits), node().size);
 }
 
 inline Value::Rows<Value> Value::elements() const {

@@ -50,7 +50,7 @@ void fields(Archive& a, S& s) {
   a.field("cases", s.cases);
 }
 
-RunDocument document_of(std::string_view text, const std::string& name, Allowance& allowance) {
+RunDocument document_of(const std::string& text, const std::string& name, Allowance& allowance) {
   return json::from_json<RunDocument>(newest_run(text, name, allowance), name, allowance);
 }
 
@@ -162,7 +162,7 @@ std::string run_to_json(const Run& run) {
 
 Run parse_run(std::string_view text, const std::string& name) {
   Allowance allowance;
-  RunDocument document = document_of(text, name, allowance);
+  RunDocument document = document_of(std::string(text), name, allowance);
   return assembled(document, name);
 }
 

@@ -41,7 +41,7 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-SanitizerRecord record_of(std::string_view text, const std::string& name, Allowance& allowance) {
+SanitizerRecord record_of(const std::string& text, const std::string& name, Allowance& allowance) {
   return json::from_json<SanitizerRecord>(newest_sanitizer_record(text, name, allowance), name, allowance);
 }
 
@@ -53,7 +53,7 @@ std::string sanitizer_record_to_json(const SanitizerRecord& record) {
 
 SanitizerRecord parse_sanitizer_record(std::string_view text, const std::string& name) {
   Allowance allowance;
-  return record_of(text, name, allowance);
+  return record_of(std::string(text), name, allowance);
 }
 
 std::filesystem::path sanitizer_file(const std::filesystem::path& directory) {

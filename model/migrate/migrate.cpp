@@ -24,7 +24,7 @@ constexpr std::array<Step, run_schema_version - 1> run_steps{migrate_1_to_2};
 constexpr std::array<Step, sanitizer_schema_version - 1> sanitizer_steps{migrate_sanitizer_1_to_2};
 
 template <std::size_t n>
-json::Document newest(std::string_view text, const std::string& name, const std::string& kind,
+json::Document newest(const std::string& text, const std::string& name, const std::string& kind,
                       const std::array<Step, n>& steps, Allowance& allowance) {
   const int last = static_cast<int>(n) + 1;
   json::Document document(text, name, allowance);
@@ -79,11 +79,12 @@ int require_version(const json::Value& document, const std::string& name, const 
   return found;
 }
 
-json::Document newest_run(std::string_view text, const std::string& name, Allowance& allowance) {
+json::Document newest_run(const std::string& text, const std::string& name, Allowance& allowance) {
   return newest(text, name, "run record of mprof", run_steps, allowance);
 }
 
-json::Document newest_sanitizer_record(std::string_view text, const std::string& name, Allowance& allowance) {
+json::Document newest_sanitizer_record(const std::string& text, const std::string& name,
+                                       Allowance& allowance) {
   return newest(text, name, "record of `mprof sanitize`", sanitizer_steps, allowance);
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "model/json_archive.hpp"
 
@@ -23,12 +22,13 @@ struct Versions {
 int require_version(const json::Value& document, const std::string& name, const std::string& kind,
                     Versions versions);
 
-/// The text of run.json of any version in this one's form; the text must outlive it. Where it was written
+/// The text of run.json of any version in this one's form. Where it was written
 /// before cases had files of their own, they stand in it, with their passes. Throws as json::Document and
 /// require_version() do.
-[[nodiscard]] json::Document newest_run(std::string_view text, const std::string& name, Allowance& allowance);
+[[nodiscard]] json::Document newest_run(const std::string& text, const std::string& name,
+                                        Allowance& allowance);
 /// The same for the record of `mprof sanitize`.
-[[nodiscard]] json::Document newest_sanitizer_record(std::string_view text, const std::string& name,
+[[nodiscard]] json::Document newest_sanitizer_record(const std::string& text, const std::string& name,
                                                      Allowance& allowance);
 
 /// Version 1 knew one family: its problems were batches of images, its ops the layers of a network.

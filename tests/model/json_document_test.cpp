@@ -52,6 +52,8 @@ const std::vector<std::string> valid{
     "\xef\xbb\xbf[1]",
     R"({"a": [1, 2.5, true, null, [], {}], "b": {"c": {"d": 18446744073709551615}}})",
     R"([0.1, 1e5, 1E-7, 0e0, 123456789012345678901234567890, 4.9e-324, 1e-400, 1.7976931348623157e308])",
+    R"([9223372036854775808, 18446744073709551616, -9223372036854775809])",
+    R"([0.000172538, 2.5e-324, 1.0000000000000002, 9007199254740993.0, 5e-324, 123456789.0123456789012345])",
     R"(["\"\\\/\b\f\n\r\t", "\u00e9\u20ac\ud83d\ude00", "é€😀", "a\u0041b", ""])",
     "[\n\t1 ,\r\n2 ]",
 };
@@ -100,6 +102,10 @@ const std::vector<std::string> invalid{
     "[1e999]",
     "NaN",
     R"({"a": 1, "b": 2, "a": 3})",
+    R"({"a": 1, "b": 2, "\u0061": 3})",
+    std::string("\"a\0b\"", 5),
+    "[1e400]",
+    "[-1e400]",
 };
 
 TEST(Document, ReadsWhatAParserReads) {
@@ -112,6 +118,14 @@ TEST(Document, RefusesWhatAParserRefusesInItsWords) {
     Allowance allowance;
     EXPECT_EQ(message_of([&] { Document(text, "x.json", allowance); }), expected) << text;
     EXPECT_NE(expected, "") << text;
+  }
+}
+
+TEST(Document, DoesNotEndAtAByteOfZero) {
+  for (const std::string& text : {std::string("[1]\0", 4), std::string("[1] \0[2]", 8)}) {
+    Allowance allowance;
+    expect_contains(message_of([&] { Document(text, "x.json", allowance); }),
+                    "x.json: not valid JSON at line 1, column ");
   }
 }
 
@@ -160,7 +174,7 @@ TEST(Document, OfManySmallValuesIsRefused) {
 
 TEST(Document, IsQuotedInOneLine) {
   Allowance allowance;
-  const std::string text = R"({"a": [1, 2.5, "b\n"], "c": {"d": null, "e": false}, "f": []})";
+  const std::string text = R"({"a": [-1, 2.5, "b\n"], "c": {"d": null, "e": false}, "f": []})";
   EXPECT_EQ(json::quote(Document(text, "x", allowance).root()), json::quote(Json::parse(text)));
 }
 
