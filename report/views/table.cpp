@@ -297,7 +297,7 @@ json Table::cell_view(std::size_t row, std::size_t column, const Texts& texts, N
 }
 
 json Table::view() const {
-  constexpr std::size_t most_plain_rows = 1000;
+  constexpr std::size_t most_plain_rows = 100;
   std::vector<std::string> remarks, unrecorded;
   const std::vector<bool> shown = columns_worth_showing(remarks, unrecorded);
   json columns = json::array();
