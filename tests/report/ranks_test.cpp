@@ -473,7 +473,7 @@ std::vector<RankSummary> ranks_with(std::uint32_t count, const WorkOf& work_of) 
   return ranks;
 }
 
-std::vector<Parallelism> told(const std::vector<RankSummary>& ranks, const std::string& prefix) {
+std::vector<Parallelism> parallelism_told(const std::vector<RankSummary>& ranks, const std::string& prefix) {
   const World world = world_of(ranks);
   std::vector<Parallelism> all;
   for (std::size_t g = 0; g < world.uses.size(); ++g) {
@@ -490,9 +490,11 @@ TEST(Parallelism, EightRanksAreTwoByTwoByTwo) {
         {fmt::format("data {}", rank / 4 * 2 + rank % 2), 2, all_reduce, {0.7, 0.8, 0.95}, 25'000'000},
         {fmt::format("pipeline {}", rank % 4), 2, send_receive, {0.1, 0.3, 0.6, 0.9}, 4'000'000}};
   });
-  EXPECT_THAT(told(ranks, "tensor"), testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::tensor)));
-  EXPECT_THAT(told(ranks, "data"), testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::data)));
-  EXPECT_THAT(told(ranks, "pipeline"),
+  EXPECT_THAT(parallelism_told(ranks, "tensor"),
+              testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::tensor)));
+  EXPECT_THAT(parallelism_told(ranks, "data"),
+              testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::data)));
+  EXPECT_THAT(parallelism_told(ranks, "pipeline"),
               testing::AllOf(testing::SizeIs(4), testing::Each(Parallelism::pipeline)));
   const auto sentences = plain_sentences(world_of(ranks));
   EXPECT_THAT(sentences, Contains("Tensor parallelism: 4 communicators of 2 neighbouring ranks, each with 16 "
@@ -511,20 +513,21 @@ TEST(Parallelism, ALongPipelineWhoseMessagesCannotBeMatchedIsTold) {
         {fmt::format("data {}", rank / 2), 2, all_reduce, {0.9}, 25'000'000},
         {fmt::format("pipeline {}", rank % 2), 4, send_receive, {0.1, 0.6}, 4'000'000}};
   });
-  EXPECT_THAT(told(ranks, "pipeline"), ElementsAre(Parallelism::pipeline, Parallelism::pipeline));
+  EXPECT_THAT(parallelism_told(ranks, "pipeline"), ElementsAre(Parallelism::pipeline, Parallelism::pipeline));
 }
 
 TEST(Parallelism, ShardedDataAndExpertsAreTold) {
   using enum trace::CollectiveKind;
-  EXPECT_THAT(told(ranks_with(4,
-                              [](std::uint32_t) {
-                                return std::vector<GroupWork>{{"world", 4, all_gather, evenly(9), 1'000'000},
-                                                              {"world", 4, reduce_scatter, {0.8}, 1'000'000}};
-                              }),
-                   "world"),
+  EXPECT_THAT(parallelism_told(ranks_with(4,
+                                          [](std::uint32_t) {
+                                            return std::vector<GroupWork>{
+                                                {"world", 4, all_gather, evenly(9), 1'000'000},
+                                                {"world", 4, reduce_scatter, {0.8}, 1'000'000}};
+                                          }),
+                               "world"),
               testing::Each(Parallelism::sharded_data));
   EXPECT_THAT(
-      told(
+      parallelism_told(
           ranks_with(
               4,
               [](std::uint32_t rank) {
@@ -541,7 +544,7 @@ TEST(Parallelism, WhatMayBeSeveralThingsIsNotTold) {
                                        {"ring", 4, send_receive, evenly(8), 1'000'000},
                                        {"exchange", 4, all_to_all, evenly(8), 1'000'000}};
   for (const GroupWork& work : unclear)
-    EXPECT_THAT(told(ranks_with(4, [&](std::uint32_t) { return std::vector{work}; }), work.group),
+    EXPECT_THAT(parallelism_told(ranks_with(4, [&](std::uint32_t) { return std::vector{work}; }), work.group),
                 ElementsAre(Parallelism::unknown))
         << work.group;
   // Sharded within neighbours and summed between them, or tensors and data: as many sums as scatters.
@@ -551,7 +554,7 @@ TEST(Parallelism, WhatMayBeSeveralThingsIsNotTold) {
         {fmt::format("shards {}", rank / 2), 2, reduce_scatter, evenly(4), 1'000'000},
         {fmt::format("sums {}", rank % 2), 2, all_reduce, evenly(4), 500'000}};
   });
-  EXPECT_THAT(told(hybrid, "shards"), testing::Each(Parallelism::unknown));
+  EXPECT_THAT(parallelism_told(hybrid, "shards"), testing::Each(Parallelism::unknown));
 }
 
 TEST(Ranks, BytesOfOneRankAreMultipliedByTheGroup) {

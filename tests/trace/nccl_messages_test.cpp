@@ -27,42 +27,46 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr std::int64_t process = trace::nsys::global_process(100);
-constexpr std::int64_t thread = trace::nsys::global_thread(process, 101);
-constexpr std::uint64_t integer = 5, whole = 18, size = 22, of_another_schema = 16'777'240;
+constexpr std::int64_t nccl_process = trace::nsys::global_process(100);
+constexpr std::int64_t nccl_thread = trace::nsys::global_thread(nccl_process, 101);
+constexpr std::uint64_t int_type = 5, uint64_type = 18, size_type = 22, another_schema_type = 16'777'240;
 
 template <class Value>
-std::string bytes_of(const Value& value) {
+std::string raw_bytes(const Value& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-const trace::PayloadSchema all_reduce{.size = 24,
-                                      .fields = {{whole, 0, 0, "NCCL communicator ID"},
-                                                 {size, 0, 8, "Message size [bytes]"},
-                                                 {of_another_schema, 0, 16, "Reduction operation"}}};
-const std::string all_reduce_bytes = bytes_of(std::uint64_t{0xFFFFFFFFFFFFFFF0}) +
-                                     bytes_of(std::uint64_t{25'000'000}) + bytes_of(std::uint64_t{0});
+const trace::PayloadSchema schema_of_all_reduce{
+    .size = 24,
+    .fields = {{uint64_type, 0, 0, "NCCL communicator ID"},
+               {size_type, 0, 8, "Message size [bytes]"},
+               {another_schema_type, 0, 16, "Reduction operation"}}};
+const std::string bytes_of_all_reduce = raw_bytes(std::uint64_t{0xFFFFFFFFFFFFFFF0}) +
+                                        raw_bytes(std::uint64_t{25'000'000}) + raw_bytes(std::uint64_t{0});
 
 TEST(NvtxPayload, IsWhatItsSchemaSays) {
-  EXPECT_EQ(trace::payload_json(all_reduce, all_reduce_bytes),
+  EXPECT_EQ(trace::payload_json(schema_of_all_reduce, bytes_of_all_reduce),
             R"({"NCCL communicator ID":18446744073709551600,"Message size [bytes]":25000000})");
-  const trace::PayloadSchema by_alignment{.fields = {{12, 0, 0, "a"}, {integer, 0, 0, "b"}, {20, 0, 0, "c"}}};
-  EXPECT_EQ(trace::payload_json(by_alignment, std::string("\7\0\0\0", 4) + bytes_of(-3) + bytes_of(0.5)),
+  const trace::PayloadSchema by_alignment{
+      .fields = {{12, 0, 0, "a"}, {int_type, 0, 0, "b"}, {20, 0, 0, "c"}}};
+  EXPECT_EQ(trace::payload_json(by_alignment, std::string("\7\0\0\0", 4) + raw_bytes(-3) + raw_bytes(0.5)),
             R"({"a":7,"b":-3,"c":0.5})");
 }
 
 TEST(NvtxPayload, WhatDoesNotLieWithinItsBytesIsLeftOut) {
-  EXPECT_EQ(trace::payload_json(all_reduce, all_reduce_bytes.substr(0, 15)),
+  EXPECT_EQ(trace::payload_json(schema_of_all_reduce, bytes_of_all_reduce.substr(0, 15)),
             R"({"NCCL communicator ID":18446744073709551600})");
-  EXPECT_EQ(trace::payload_json(all_reduce, ""), "");
-  EXPECT_EQ(trace::payload_json({}, all_reduce_bytes), "");
-  EXPECT_EQ(trace::payload_json({.fields = {{size, 0, ~std::uint64_t{0}, "far"}, {size, 0, 17, "too long"}}},
-                                all_reduce_bytes),
+  EXPECT_EQ(trace::payload_json(schema_of_all_reduce, ""), "");
+  EXPECT_EQ(trace::payload_json({}, bytes_of_all_reduce), "");
+  EXPECT_EQ(trace::payload_json(
+                {.fields = {{size_type, 0, ~std::uint64_t{0}, "far"}, {size_type, 0, 17, "too long"}}},
+                bytes_of_all_reduce),
             "");
   constexpr std::uint64_t pointer = 2, fixed_array = 16;
-  EXPECT_EQ(trace::payload_json(
-                {.fields = {{size, pointer, 0, "p"}, {size, fixed_array, 8, "a"}, {size, 0, 0, "after it"}}},
-                all_reduce_bytes),
+  EXPECT_EQ(trace::payload_json({.fields = {{size_type, pointer, 0, "p"},
+                                            {size_type, fixed_array, 8, "a"},
+                                            {size_type, 0, 0, "after it"}}},
+                                bytes_of_all_reduce),
             "");
 }
 
@@ -90,15 +94,15 @@ TEST(NvtxPayload, NoSchemaMakesItReadElsewhere) {
 class NcclMessages : public testing::Test {
  protected:
   NcclMessages() {
-    trace.cases.push_back({.id = "program/x", .process = process});
-    trace.processes.push_back({.id = process});
+    trace.cases.push_back({.id = "program/x", .process = nccl_process});
+    trace.processes.push_back({.id = nccl_process});
   }
 
   void begin(const std::string& name, const std::string& payload = "") {
     open_.push_back(trace.ranges.size());
     trace.ranges.push_back({.time = {++now_, 0},
-                            .thread = thread,
-                            .end_thread = thread,
+                            .thread = nccl_thread,
+                            .end_thread = nccl_thread,
                             .name = trace.names.index("NCCL:" + name),
                             .domain = trace.names.index("NCCL"),
                             .payload = trace.names.index(payload)});
@@ -113,18 +117,18 @@ class NcclMessages : public testing::Test {
   }
   void launch(const std::string& kind, std::uint32_t stream = 1) {
     now_ += 2;
-    trace.calls.push_back({.time = {now_ - 1, now_}, .correlation = ++correlation_, .thread = thread});
+    trace.calls.push_back({.time = {now_ - 1, now_}, .correlation = ++correlation_, .thread = nccl_thread});
     trace.kernels.push_back({.time = {100 * now_, 100 * now_ + 50},
                              .correlation = correlation_,
-                             .process = process,
+                             .process = nccl_process,
                              .name = trace.names.index(fmt::format("ncclDevKernel_{}_RING_LL(x)", kind)),
                              .queue = {0, 1, stream}});
   }
   /// "AllReduce of communicator a (2): 1000"
   [[nodiscard]] static std::vector<std::string> collectives_in(const trace::Trace& all) {
-    const trace::Trace own = trace::of_process(all, 0, process);
+    const trace::Trace own = trace::of_process(all, 0, nccl_process);
     std::vector<std::string> texts;
-    for (const trace::Collective& one : trace::collectives_of(own, 0, process))
+    for (const trace::Collective& one : trace::collectives_of(own, 0, nccl_process))
       texts.push_back(fmt::format("{} of {} ({}): {}{}", trace::to_string(one.kind), own.names[one.group],
                                   one.group_size, one.bytes, one.is_of_one_rank ? " each" : ""));
     return texts;
@@ -253,15 +257,15 @@ TEST(RangePayloads, AreFoundByOrderAndElseByTime) {
   trace::Trace trace;
   const auto add = [&](std::int64_t start, std::int64_t end) {
     trace.ranges.push_back({.time = {start, end},
-                            .thread = thread,
-                            .end_thread = thread,
+                            .thread = nccl_thread,
+                            .end_thread = nccl_thread,
                             .name = trace.names.index("NCCL:x"),
                             .domain = trace.names.index("NCCL")});
   };
   for (const std::int64_t start : {1'000'000, 1'001'000, 1'002'000, 2'000'000, 3'000'000, 4'000'000})
     add(start, start + 500'000);
   journal::Journal journal{.head = {.process = 100}};
-  journal.schemas[{1, 2}] = {.fields = {{integer, 0, 0, "n"}}};
+  journal.schemas[{1, 2}] = {.fields = {{int_type, 0, 0, "n"}}};
   const auto attach = [&](std::int64_t time, std::uint64_t number, int value, bool is_end = false) {
     journal.payloads.emplace_back(journal::Payload{.time = time,
                                                    .domain = 1,
@@ -269,7 +273,7 @@ TEST(RangePayloads, AreFoundByOrderAndElseByTime) {
                                                    .number = number,
                                                    .thread = 101,
                                                    .is_end = is_end ? 1U : 0U},
-                                  bytes_of(value));
+                                  raw_bytes(value));
   };
   attach(1'002'000, 2, 22);        // microseconds late: the second one, though the third is nearer
   attach(2'000'100, 9, 44);        // records were lost: by its time
@@ -302,16 +306,16 @@ TEST(NsightPayloads, AreReadFromBytesAndSchemas) {
     database.execute(
         fmt::format("INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES "
                     "(1, 75, 'NCCL', {}, 9)",
-                    process));
+                    nccl_process));
     const auto add = [&](std::int64_t start, std::uint64_t schema, std::uint64_t claimed, bool as_text) {
-      const std::string data = bytes_of(std::uint64_t{4}) + bytes_of(schema) + bytes_of(claimed) +
-                               bytes_of(claimed + 32) + all_reduce_bytes;
+      const std::string data = raw_bytes(std::uint64_t{4}) + raw_bytes(schema) + raw_bytes(claimed) +
+                               raw_bytes(claimed + 32) + bytes_of_all_reduce;
       std::string digits;
       for (const char c : data) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
       database.execute(fmt::format(
           "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId, binaryData) "
           "VALUES ({}, {}, 59, 'ncclAllReduce', {}, 9, {}'{}')",
-          start, start + 5, thread, as_text ? "" : "x", digits));
+          start, start + 5, nccl_thread, as_text ? "" : "x", digits));
     };
     add(1010, 16777221, 24, false);
     add(1020, 16777221, 24, true);

@@ -20,7 +20,7 @@ constexpr EnumNames<Parallelism, parallelisms> parallelism_names{{{Parallelism::
                                                                   {Parallelism::pipeline, "pipeline"},
                                                                   {Parallelism::expert, "expert"}}};
 
-constexpr double nearly_all = 0.9, hardly_any = 0.05;
+constexpr double bulk_share = 0.9, rare_share = 0.05;
 
 /// The collectives of one rank in one group.
 struct Seen {
@@ -115,15 +115,15 @@ GroupUse use_of(const Seen& seen, const RankSummary& rank) {
 /// What its collectives tell by themselves.
 Parallelism by_own_use(const GroupUse& use, bool is_whole) {
   constexpr double many = 8;
-  if (use.kind == all_to_all && use.uneven >= nearly_all) return Parallelism::expert;
-  if (use.gathers >= nearly_all && is_whole) return Parallelism::sharded_data;
-  if (use.kind != all_reduce || use.of_kind < nearly_all) return Parallelism::unknown;
+  if (use.kind == all_to_all && use.uneven >= bulk_share) return Parallelism::expert;
+  if (use.gathers >= bulk_share && is_whole) return Parallelism::sharded_data;
+  if (use.kind != all_reduce || use.of_kind < bulk_share) return Parallelism::unknown;
   // Gradients are there once the backward pass has begun. Parts of results are put together from the first
   // on.
-  if (use.early <= hardly_any) return Parallelism::data;
+  if (use.early <= rare_share) return Parallelism::data;
   // Gradients that are summed several times in a step look alike, but then among all ranks.
   const bool is_spread = use.early >= 0.2 && use.stride == 1 && !is_whole;
-  return is_spread && use.per_step >= many && use.bytes > 0 && use.of_usual_size >= nearly_all
+  return is_spread && use.per_step >= many && use.bytes > 0 && use.of_usual_size >= bulk_share
              ? Parallelism::tensor
              : Parallelism::unknown;
 }
@@ -137,7 +137,7 @@ bool is_alike(const GroupUse& a, const GroupUse& b) {
 Parallelism by_others(const GroupUse& use, std::span<const GroupUse> all) {
   constexpr double about_as_many = 0.8, far_fewer = 0.25;
   const auto is_other = [&](const GroupUse& other) { return other.per_step > 0 && !is_alike(use, other); };
-  if (use.gathers >= nearly_all && use.stride == 1) {
+  if (use.gathers >= bulk_share && use.stride == 1) {
     double sums = 0;
     for (const GroupUse& other : all) {
       if (is_other(other) && other.kind == all_reduce && other.stride > 1)
@@ -147,7 +147,7 @@ Parallelism by_others(const GroupUse& use, std::span<const GroupUse> all) {
     return sums > 0 && sums <= far_fewer * use.per_step ? Parallelism::tensor : Parallelism::unknown;
   }
   // The stages of a pipeline lie farthest apart; a ring of neighbours passes messages too.
-  if (use.kind != send_receive || use.of_kind < nearly_all || use.stride < 2) return Parallelism::unknown;
+  if (use.kind != send_receive || use.of_kind < bulk_share || use.stride < 2) return Parallelism::unknown;
   bool has_nearer = false;
   for (const GroupUse& other : all) {
     if (!is_other(other)) continue;
