@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <unordered_set>
 
@@ -48,6 +49,32 @@ const trace::GraphNode* origin_of(const NodeRows& rows, const GraphNodeKey& key)
   return nullptr;
 }
 
+using GraphKey = std::pair<std::int64_t, std::uint64_t>;  // process, graph
+
+GraphKey graph_of(const GraphNodeKey& node) {
+  return {node.first, node.second >> 32U};
+}
+
+/// Which graphs are children of which, the innermost first. The nodes of a child are copied just before the
+/// node that stands for them in the graph around it. So a graph may be taken for a child that is none, and no
+/// child is missed.
+std::vector<std::pair<GraphKey, GraphKey>> child_graphs(const NodeRows& rows) {
+  std::vector<std::pair<GraphNodeKey, const trace::GraphNode*>> nodes(rows.begin(), rows.end());
+  std::ranges::stable_sort(
+      nodes, {}, [](const auto& node) { return std::pair(node.first.first, node.second->time.start); });
+  std::map<GraphKey, std::size_t> last;
+  for (std::size_t i = 0; i < nodes.size(); ++i) last[graph_of(nodes[i].first)] = i;
+  std::vector<std::pair<GraphKey, GraphKey>> children;
+  for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+    const GraphKey graph = graph_of(nodes[i].first);
+    const auto& [next, row] = nodes[i + 1];
+    const bool is_child = last.at(graph) == i && nodes[i].second->original != 0 &&
+                          next.first == graph.first && graph_of({next.first, row->original}) != graph;
+    if (is_child) children.emplace_back(graph, graph_of(next));
+  }
+  return children;
+}
+
 }  // namespace
 
 std::string path_text(const RangePath& path) {
@@ -73,15 +100,27 @@ CapturePaths::CapturePaths(const trace::Trace& trace, trace::CaseIndex index) {
     ++nodes_[place->second];
     return entry->second = place->second;
   };
+  std::map<GraphKey, std::set<std::optional<std::size_t>>> paths, of_children;
   for (const auto& [key, row] : rows) {
     const trace::GraphNode* const origin = origin_of(rows, key);
     if (origin != nullptr) origins_.emplace(key, Origin{origin->id, path_of(*origin)});
+    paths[graph_of(key)].insert(origin != nullptr ? std::optional(path_of(*origin)) : std::nullopt);
+  }
+  for (const auto& [child, parent] : child_graphs(rows)) {
+    std::set<std::optional<std::size_t>> all = paths[child];
+    all.merge(of_children[child]);
+    of_children[parent].merge(all);
+  }
+  for (const auto& [graph, found] : of_children) {
+    if (found.size() == 1 && *found.begin()) of_children_.emplace(graph, **found.begin());
   }
 }
 
 std::optional<CapturePaths::Origin> CapturePaths::of(std::int64_t process, std::uint64_t node) const {
   const auto found = origins_.find({process, node});
-  return found == origins_.end() ? std::nullopt : std::optional(found->second);
+  if (found != origins_.end()) return found->second;
+  const auto children = of_children_.find(graph_of({process, node}));
+  return children == of_children_.end() ? std::nullopt : std::optional(Origin{node, children->second});
 }
 
 namespace {

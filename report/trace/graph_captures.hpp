@@ -31,6 +31,8 @@ struct GraphNodeHash {
 
 /// Which ranges each node of a graph was captured in. A copy was captured where the node was that it is a
 /// copy of: graphs are copied when they are instantiated, and when they become a part of another one.
+/// CUPTI numbers nodes by graph. Work of a child graph runs under numbers of the graph around it that it
+/// never told of. Such work has the path of the child graphs, where they have only one.
 class CapturePaths {
  public:
   CapturePaths(const trace::Trace& trace, trace::CaseIndex index);
@@ -47,6 +49,7 @@ class CapturePaths {
 
  private:
   std::unordered_map<GraphNodeKey, Origin, GraphNodeHash> origins_;
+  std::map<std::pair<std::int64_t, std::uint64_t>, std::size_t> of_children_;  ///< by process and graph
   std::vector<RangePath> paths_;
   std::vector<std::uint64_t> nodes_;
 };

@@ -50,22 +50,22 @@ std::vector<std::string> captures_remarks(const GraphCaptures& captures) {
   std::vector<std::string> remarks;
   if (!captures.work.empty() && captures.work.front().captured)
     remarks.push_back(largest_sentence(captures, captures.work.front()));
-  std::size_t idle = 0;
-  for (std::size_t i = 0; i < captures.paths.size(); ++i) {
-    if (captures.ran[i] || ++idle > most) continue;
-    remarks.push_back(
-        fmt::format("{} captured {} that never ran while the program was traced.",
-                    captures.paths[i].empty() ? "Code in no range" : path_or_none(captures.paths[i]),
-                    captures.nodes[i] == 1 ? "one node" : format::count(captures.nodes[i]) + " nodes"));
-  }
-  if (idle > most)
-    remarks.push_back(fmt::format("{} more ranges captured nodes that never ran.", idle - most));
   std::uint64_t unknown = 0;
   for (const CapturedWork& work : captures.work) unknown += work.captured ? 0 : work.nodes;
+  std::size_t idle = 0;
+  for (std::size_t i = 0; i < captures.paths.size() && unknown == 0; ++i) {
+    if (captures.ran[i] || captures.paths[i].empty() || ++idle > most) continue;
+    remarks.push_back(
+        fmt::format("{} captured {}. No kernel, copy or memset of them ran while the program was traced.",
+                    path_or_none(captures.paths[i]), counted(captures.nodes[i], "node", "nodes")));
+  }
+  if (idle > most) remarks.push_back(fmt::format("So did {} more ranges.", idle - most));
   if (unknown > 0)
     remarks.push_back(fmt::format(
-        "{} of CUDA graphs ran whose capture was not recorded: before the trace began, or by a profiler that "
-        "does not record the making of nodes. Its time stands where the graph was launched.",
+        "{} of CUDA graphs ran whose capture is not known: it was before the trace began, the profiler does "
+        "not "
+        "record the making of nodes, or they are of child graphs that were captured in several ranges. Their "
+        "time stands where the graph was launched.",
         counted(unknown, "node", "nodes")));
   if (captures.whole_graphs > 0)
     remarks.push_back(fmt::format(

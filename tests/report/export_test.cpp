@@ -97,9 +97,9 @@ struct DrawnSlice {
 };
 
 /// trace.perfetto.json by its parts, with the rules checked that every such file must keep.
-class Timeline {
+class ExportedTimeline {
  public:
-  explicit Timeline(const fs::path& file) : document(json::parse(read_file(file))) {
+  explicit ExportedTimeline(const fs::path& file) : document(json::parse(read_file(file))) {
     for (const json& event : document.at("traceEvents")) add(event);
     check_tracks();
     EXPECT_EQ(arrows_from.size(), arrows_to.size());
@@ -194,9 +194,9 @@ class ExportOfATrace : public ::testing::Test {
                               .cases = std::move(cases),
                               .with_pauses = with_pauses});
   }
-  [[nodiscard]] Timeline timeline() const {
+  [[nodiscard]] ExportedTimeline timeline() const {
     static_cast<void>(exported({"perfetto-json"}));
-    return Timeline(out / "trace.perfetto.json");
+    return ExportedTimeline(out / "trace.perfetto.json");
   }
   [[nodiscard]] CsvRows table(const std::string& name) const {
     static_cast<void>(exported({"csv"}));
@@ -262,7 +262,7 @@ TEST(Format, WritesNumbersForProgramsWithEveryDigit) {
 }
 
 TEST_F(ExportOfATrace, MakesAProcessOfEachCaseInTheOrderOfTheRun) {
-  const Timeline all = timeline();
+  const ExportedTimeline all = timeline();
   ASSERT_EQ(all.processes.size(), 2U);
   EXPECT_EQ(all.processes.begin()->second, run.cases[0].id);
   EXPECT_EQ(all.processes.rbegin()->second, run.cases[1].id);
@@ -271,7 +271,7 @@ TEST_F(ExportOfATrace, MakesAProcessOfEachCaseInTheOrderOfTheRun) {
 }
 
 TEST_F(ExportOfATrace, MakesAThreadOfEachHostThreadAndEachStream) {
-  const Timeline all = timeline();
+  const ExportedTimeline all = timeline();
   std::multiset<std::string> names;
   for (const auto& [tid, name] : all.threads) names.insert(name);
   const std::multiset<std::string> of_a_case{"GPU 0, stream 7",     "GPU 0, stream 8", "GPU 0, stream 9",
@@ -298,7 +298,7 @@ TEST_F(ExportOfATrace, CountsTimeFromTheStartOfEachCaseInMicroseconds) {
 }
 
 TEST_F(ExportOfATrace, TellsWhatAKernelAndACopyAreMadeOf) {
-  const Timeline all = timeline();
+  const ExportedTimeline all = timeline();
   const json kernel = all.slices("kernel").front();
   EXPECT_EQ(kernel.at("name"), "tiled");
   const json& of_kernel = kernel.at("args");
@@ -319,7 +319,7 @@ TEST_F(ExportOfATrace, TellsWhatAKernelAndACopyAreMadeOf) {
 }
 
 TEST_F(ExportOfATrace, DrawsAnArrowFromTheRuntimesCallToAllThatItLaunched) {
-  const Timeline all = timeline();
+  const ExportedTimeline all = timeline();
   std::multiset<std::string> launched;
   for (const auto& [id, from] : all.arrows_from) {
     const json& to = all.arrows_to.at(id);
@@ -344,7 +344,7 @@ TEST_F(ExportOfATrace, GivesNodesOfAGraphThatRunAtOnceTracksOfTheirOwn) {
     if (kernel.graph_node == 2) kernel.time = test::at(6750, 6780);  // within the other node's time
   });
   trace::write_trace(file, trace);
-  const Timeline all = timeline();  // which fails when two lie on one track
+  const ExportedTimeline all = timeline();  // which fails when two lie on one track
   std::set<std::string> of_the_graph;
   for (const auto& [tid, slices] : all.tracks) {
     for (const DrawnSlice& slice : slices) {
@@ -370,7 +370,7 @@ TEST_F(ExportOfATrace, NestsCallsThatStickOutOfTheirRangeOnATrackOfTheirOwn) {
   call(50, "cudaSticksOut", test::at(900, 1050));
   call(51, "cudaAsLongAsPrepare", test::at(110, 1000));
   trace::write_trace(file, trace);
-  const Timeline all = timeline();
+  const ExportedTimeline all = timeline();
   EXPECT_EQ(all.track_of("cudaSticksOut"), "host thread 1001 (2)");
   EXPECT_EQ(all.track_of("cudaAsLongAsPrepare"), "host thread 1001");
 }
@@ -505,7 +505,7 @@ class ProtoTimeline {
 };
 
 /// The same of the JSON.
-std::multiset<std::string> slices_of(const Timeline& timeline) {
+std::multiset<std::string> slices_of(const ExportedTimeline& timeline) {
   std::multiset<std::string> all;
   for (const auto& [tid, slices] : timeline.tracks) {
     for (const DrawnSlice& slice : slices) {
@@ -524,7 +524,7 @@ std::multiset<std::string> slices_of(const Timeline& timeline) {
 }
 
 TEST_F(ExportOfATrace, IsTheSameTimelineInPerfettosOwnFormat) {
-  const Timeline drawn = timeline();
+  const ExportedTimeline drawn = timeline();
   static_cast<void>(exported({"perfetto"}));
   const ProtoTimeline own(out / "trace.perfetto-trace.gz");
   EXPECT_EQ(own.processes.size(), drawn.processes.size());
@@ -599,7 +599,7 @@ TEST_F(ExportOfATrace, TabulatesKernelsTransfersAndCallsInTheUnitsOfNsys) {
 TEST_F(ExportOfATrace, ChoosesCases) {
   const Exported one = exported({"perfetto-json", "csv", "json"}, {run.cases[1].id});
   EXPECT_TRUE(one.no_trace.empty());
-  EXPECT_EQ(Timeline(out / "trace.perfetto.json").processes.size(), 1U);
+  EXPECT_EQ(ExportedTimeline(out / "trace.perfetto.json").processes.size(), 1U);
   for (const char* name : {"cases.csv", "ops.csv", "measurements.csv", "samples.csv", "kernels.csv"}) {
     for (const auto& row : read_table(out / name)) EXPECT_EQ(row.at("case"), run.cases[1].id) << name;
   }
@@ -818,7 +818,7 @@ TEST(ExportOfARun, QuotesHostileNames) {
   const std::string name = "a\"b\\c,d\ne\x01\xff</script>{}%s";
   const fs::path file = samples::write_traces(samples::traces_of(run, 3, name), directory.path());
   static_cast<void>(write_export(run, {{"perfetto-json", "csv", "json"}, directory.path() / "out", file}));
-  const Timeline timeline(directory.path() / "out/trace.perfetto.json");
+  const ExportedTimeline timeline(directory.path() / "out/trace.perfetto.json");
   EXPECT_EQ(timeline.processes.begin()->second, format::one_line(run.cases[0].id));
   std::set<std::string> names, cases;
   for (const json& kernel : timeline.slices("kernel")) names.insert(kernel.at("args").at("kernel"));
