@@ -36,6 +36,7 @@ test_packages=(
   dpkg-dev
   fonts-dejavu-core
   libclang-rt-dev
+  libgmock-dev
   libgtest-dev
   lld
   llvm
