@@ -62,10 +62,10 @@ std::vector<std::string> captures_remarks(const GraphCaptures& captures) {
   if (idle > most) remarks.push_back(fmt::format("So did {} more ranges.", idle - most));
   if (unknown > 0)
     remarks.push_back(fmt::format(
-        "{} of CUDA graphs ran whose capture is not known: it was before the trace began, the profiler does "
-        "not "
-        "record the making of nodes, or they are of child graphs that were captured in several ranges. Their "
-        "time stands where the graph was launched.",
+        "{} of CUDA graphs ran whose capture is not known. It was before the trace began, or the profiler "
+        "does "
+        "not record the making of nodes, or child graphs were captured in several ranges. Their time stands "
+        "where the graph was launched.",
         counted(unknown, "node", "nodes")));
   if (captures.whole_graphs > 0)
     remarks.push_back(fmt::format(
