@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "model/compact_json.hpp"
@@ -99,7 +100,7 @@ class Document::Filler {
   static bool binary(const nlohmann::ordered_json::binary_t&) { return false; }  // not in JSON
   bool start_object(std::size_t) { return open(Kind::object); }
   bool key(const std::string& name) {
-    make_room(document_.texts_, name.size());
+    make_room(document_.texts_, name.size(), text_.size());
     make_room(document_.nodes_, 1);
     document_.add_text(name);
     return true;
@@ -142,11 +143,13 @@ class Document::Filler {
     return {document_, place};
   }
 
+  /// It will never be larger than `largest`.
   template <class List>
-  void make_room(List& list, std::size_t more) {
+  void make_room(List& list, std::size_t more,
+                 std::size_t largest = std::numeric_limits<std::size_t>::max()) {
     const std::size_t needed = list.size() + more;
     if (needed <= list.capacity()) return;
-    const std::size_t size = needed + needed / 2;
+    const std::size_t size = std::min(needed + needed / 2, std::max(needed, largest));
     hold(size * sizeof(typename List::value_type));
     list.reserve(size);
   }

@@ -194,8 +194,10 @@ class Finder {
     name_group(message, *operations.front());
     std::uint64_t sent = 0, received = 0, all = 0;
     std::set<std::uint32_t> sent_to;
+    const bool has_sizes =
+        std::ranges::all_of(operations, [](const NcclCall* one) { return one->payload.bytes.has_value(); });
     for (const NcclCall* one : operations) {
-      const std::uint64_t bytes = one->payload.bytes.value_or(0);
+      const std::uint64_t bytes = has_sizes ? *one->payload.bytes : 0;  // 0: not known
       all += bytes;
       if (one->kind == RangeKind::receive) received += bytes;
       if (one->kind != RangeKind::send) continue;

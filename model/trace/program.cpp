@@ -390,6 +390,8 @@ class CaseMaker {
     };
     std::erase_if(trace_.system_calls, is_outside);
     std::erase_if(trace_.overheads, is_outside);
+    // What was captured after the part ran in none of it.
+    std::erase_if(trace_.graph_nodes, [&](const GraphNode& node) { return node.time.start >= part.end; });
     std::map<std::int64_t, std::set<std::int64_t>> captured;  // when, by process
     for (GraphNode& node : trace_.graph_nodes) {
       if (!is_outside(node)) continue;

@@ -43,7 +43,9 @@ bool read_seconds(std::string_view text, Window& window) {
   const auto [first, last] = bounds_of(text);
   const auto from = number_of<double>(first);
   const auto to = last.empty() ? std::optional(window.to) : number_of<double>(last);
-  if (!from || !to || !(*from >= 0) || !(*to > *from)) return false;
+  constexpr double longest = 1e9;  // s, which nanoseconds since 1970 bear
+  if (!from || !to || !(*from >= 0) || !(*from <= longest) || !(*to > *from)) return false;
+  if (!std::isinf(*to) && *to > longest) return false;
   window.from = *from;
   window.to = *to;
   return true;

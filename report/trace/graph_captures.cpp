@@ -56,21 +56,28 @@ GraphKey graph_of(const GraphNodeKey& node) {
 }
 
 /// Which graphs are children of which, the innermost first. The nodes of a child are copied just before the
-/// node that stands for them in the graph around it. So a graph may be taken for a child that is none, and no
-/// child is missed.
+/// node that stands for them in the graph around it. A graph that is copied just before a new node of another
+/// one is taken for its child too.
 std::vector<std::pair<GraphKey, GraphKey>> child_graphs(const NodeRows& rows) {
   std::vector<std::pair<GraphNodeKey, const trace::GraphNode*>> nodes(rows.begin(), rows.end());
   std::ranges::stable_sort(
-      nodes, {}, [](const auto& node) { return std::pair(node.first.first, node.second->time.start); });
+      nodes, {}, [](const auto& node) { return std::pair(node.second->thread, node.second->time.start); });
   std::map<GraphKey, std::size_t> last;
   for (std::size_t i = 0; i < nodes.size(); ++i) last[graph_of(nodes[i].first)] = i;
   std::vector<std::pair<GraphKey, GraphKey>> children;
+  std::set<std::pair<GraphKey, GraphKey>> known;
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
     const GraphKey graph = graph_of(nodes[i].first);
     const auto& [next, row] = nodes[i + 1];
     const bool is_child = last.at(graph) == i && nodes[i].second->original != 0 &&
-                          next.first == graph.first && graph_of({next.first, row->original}) != graph;
-    if (is_child) children.emplace_back(graph, graph_of(next));
+                          row->thread == nodes[i].second->thread && graph_of(next) != graph &&
+                          graph_of({next.first, row->original}) != graph;
+    if (!is_child) continue;
+    // A copy has the children of what it is a copy of.
+    const bool is_copied =
+        row->original == 0 || known.contains({graph_of({graph.first, nodes[i].second->original}),
+                                              graph_of({next.first, row->original})});
+    if (is_copied) known.insert(children.emplace_back(graph, graph_of(next)));
   }
   return children;
 }
@@ -107,9 +114,14 @@ CapturePaths::CapturePaths(const trace::Trace& trace, trace::CaseIndex index) {
     paths[graph_of(key)].insert(origin != nullptr ? std::optional(path_of(*origin)) : std::nullopt);
   }
   for (const auto& [child, parent] : child_graphs(rows)) {
-    std::set<std::optional<std::size_t>> all = paths[child];
-    all.merge(of_children[child]);
-    of_children[parent].merge(all);
+    std::set<std::optional<std::size_t>>& of_parent = of_children[parent];
+    const auto add = [&](const std::set<std::optional<std::size_t>>& more) {
+      for (const auto& path : more) {
+        if (of_parent.size() < 2) of_parent.insert(path);  // more than one is as good as none
+      }
+    };
+    add(paths[child]);
+    add(of_children[child]);
   }
   for (const auto& [graph, found] : of_children) {
     if (found.size() == 1 && *found.begin()) of_children_.emplace(graph, **found.begin());

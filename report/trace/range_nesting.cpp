@@ -67,12 +67,22 @@ RangeNesting::RangeNesting(const trace::Trace& trace, trace::CaseIndex index, co
 RangeNesting RangeNesting::of_captures(const trace::Trace& trace, trace::CaseIndex index) {
   RangeNesting nesting;
   std::vector<trace::Range> ranges;
+  const std::int64_t part = index < trace.cases.size() ? trace.cases[index].window.start : 0;
+  // What began before a part of a program stands here uncut, and in the case cut.
+  std::set<std::pair<std::int64_t, trace::NameIndex>> uncut;
+  for (const trace::Range& range : trace::of_case(trace.ranges, trace::no_case)) {
+    if (index != trace::no_case && range.time.start < part && range.time.end > part)
+      uncut.emplace(range.thread, range.name);
+  }
   for (const trace::CaseIndex of : cases_of_captures(index)) {
     for (const trace::GraphNode& node : trace::of_case(trace.graph_nodes, of)) {
       if (node.original == 0) nesting.work_.push_back({.thread = node.thread, .called = node.time.start});
     }
-    const std::span<const trace::Range> of_case = trace::of_case(trace.ranges, of);
-    ranges.insert(ranges.end(), of_case.begin(), of_case.end());
+    for (const trace::Range& range : trace::of_case(trace.ranges, of)) {
+      const bool is_cut =
+          of == index && range.time.start == part && uncut.contains({range.thread, range.name});
+      if (!is_cut) ranges.push_back(range);
+    }
   }
   if (nesting.work_.empty()) return nesting;
   nesting.collect(trace, ranges,

@@ -28,7 +28,7 @@ constexpr std::array changes{std::to_array<Change>({
      "(float4)"},
     {"unfused_arithmetic", "Write a * b + c as one expression or fmaf(), and compile without -fmad=false"},
     {"launch_gaps",
-     "Merge small kernels, launch them without waiting in between, or launch them as one CUDA graph"},
+     "Merge small kernels, launch them without waiting in between, or launch more of them as one CUDA graph"},
     {"partial_waves",
      "Launch as many blocks as the GPU holds at once, or a multiple, and let each loop over its work"},
     {"idle_multiprocessors", "Cut the work into more blocks of equal length"},

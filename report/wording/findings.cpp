@@ -112,6 +112,7 @@ std::string text_of(const EmptyRun&, const Where&) {
 }
 
 std::string text_of(const UnfinishedRun& run, const Where&) {
+  if (run.open == 0) return "The run ended before it could say that it was done. No case is still to do.";
   return fmt::format("{}: {} of {} still to do. mprof run --resume does them.",
                      run.state == RunState::interrupted
                          ? "The run was interrupted"

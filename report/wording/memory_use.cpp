@@ -209,7 +209,7 @@ std::string several_remark(const MemoryUse& use) {
 /// mostly there before. Empty where that is much the same.
 std::string room_of_steps_text(const MemoryUse& use, double room) {
   constexpr double notable = 1.1;
-  if (!use.before_steps || *use.before_steps >= use.peak) return {};
+  if (!use.before_steps || !use.peak_step || *use.before_steps >= use.peak) return {};
   const std::uint64_t of_steps = use.peak - *use.before_steps;
   const double larger = share_of(*use.of_gpu - *use.before_steps, of_steps);
   if (larger < notable * room) return {};
@@ -232,8 +232,8 @@ std::string larger_input_remark(const MemoryUse& use) {
     return fmt::format("The GPU has {}: next to nothing is left for a larger input. {}",
                        bytes_text(*use.of_gpu), second);
   return fmt::format(
-      "The GPU has {}, so {} of it are free at the peak. If all that is held grew with the input of a step, "
-      "one {} as large would fill it.{} {}",
+      "The GPU has {}, {} more than the program held at the peak. CUDA itself and other processes take some "
+      "of that. If all that is held grew with the input of a step, one {} as large would fill it.{} {}",
       bytes_text(*use.of_gpu), bytes_text(*use.of_gpu - use.peak), format::times(room),
       room_of_steps_text(use, room), second);
 }

@@ -55,8 +55,10 @@ LedText step_line(const Steps& steps) {
                         format::nanoseconds(interval->low), format::nanoseconds(interval->high));
   else
     text += fmt::format(" (median of {})", steps_text(steps.steady_steps()));
-  text += fmt::format(", {} steps a second, while traced. {}",
-                      format::significant(1 / (pace * seconds_in_ns), 3), what_a_step_is(steps));
+  const double mean =
+      static_cast<double>(steps.steady_time().length()) / static_cast<double>(steps.steady_steps());
+  text += fmt::format(", {} steps a second on average, while traced. {}",
+                      format::significant(1 / (mean * seconds_in_ns), 3), what_a_step_is(steps));
   return {"A step", text};
 }
 
@@ -183,9 +185,10 @@ LedText budget_line(const ProgramPicture& picture) {
   if (!budget.gpus.empty()) text = by_gpu_text(picture);
   text += by_process_text(budget);
   if (picture.loader && budget.gpus.empty())
-    text +=
-        fmt::format(" In {}, where the host gets its input, the GPU has nothing to do for {} of the time.",
-                    format::one_line(picture.loader->first), share(picture.loader->second));
+    text += fmt::format(
+        " In {}, by its name where the host gets its input, the GPU has nothing to do for {} of the "
+        "time.",
+        format::one_line(picture.loader->first), share(picture.loader->second));
   if (const std::string kinds = kinds_text(picture); !kinds.empty())
     text += fmt::format(" Of the time of kernels: {} (by their names).", kinds);
   return {picture.steps ? "Where a step goes" : "Where the time goes", text};
@@ -359,10 +362,15 @@ LedText bound_line(const ProgramPicture& picture) {
                           "Exchange while other kernels run, send less, or divide the work more evenly.",
                           share, gain)};
     case ProgramBound::launching:
-      return {lead, fmt::format("Launching: for {} of the time {} waits for the next launch, mostly in "
-                                "gaps below 50\u00a0µs.{}{} "
-                                "CUDA graphs, or fewer and larger kernels, shorten them.{}",
-                                share, gpu, in_range_text(picture), gain, larger_input_text(picture))};
+      return {lead,
+              fmt::format("Launching: for {} of the time {} waits for the next launch, mostly in "
+                          "gaps below 50\u00a0µs.{}{} "
+                          "{}{}",
+                          share, gpu, in_range_text(picture), gain,
+                          2 * picture.of_graphs >= picture.launches
+                              ? "Most kernels are in CUDA graphs already: fewer and larger ones shorten them."
+                              : "CUDA graphs, or fewer and larger kernels, shorten them.",
+                          larger_input_text(picture))};
     case ProgramBound::host:
       return {lead, fmt::format("The host: for {} of the time {} has nothing to do while the host runs "
                                 "code between CUDA calls.{}{} "

@@ -44,9 +44,11 @@ std::string range_tree_caption(const RangeTree& tree) {
       "NVTX ranges of {}, with means of a step. GPU: all work that was launched within, one piece after the "
       "other. Host: from the beginning of a range to its end. Self: without the ranges within.{}",
       tree.steps == 1 ? "the steady step" : fmt::format("the {} steady steps", tree.steps),
-      tree.has_backward ? " Its backward pass: the GPU time of the backward pass of PyTorch's operations in "
-                          "it, which ran elsewhere and is no part of GPU."
-                        : "");
+      tree.has_backward
+          ? " Its backward pass: the GPU time of the backward pass of PyTorch's operations in "
+            "it. The column GPU has that time where it was launched: in backward, and in what is "
+            "around it."
+          : "");
 }
 
 std::vector<std::string> range_tree_remarks(const RangeTree& tree) {

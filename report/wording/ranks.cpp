@@ -97,7 +97,9 @@ std::vector<std::string> late_sentences(const World& world) {
 /// "4 communicators of 2 neighbouring ranks"
 std::string groups_of_use(const World& world, const GroupUse& use, std::uint32_t size, std::size_t count) {
   const std::string groups = count == 1 ? "one communicator" : fmt::format("{} communicators", count);
-  if (size >= world.ranks.size()) return fmt::format("{} of all {} ranks", groups, size);
+  std::size_t all = world.ranks.size();
+  for (const RankSummary& rank : world.ranks) all = std::max<std::size_t>(all, rank.world_size.value_or(0));
+  if (size >= all) return fmt::format("{} of all {} ranks", groups, size);
   if (use.stride == 1) return fmt::format("{} of {} neighbouring ranks", groups, size);
   if (use.stride > 1) return fmt::format("{} of {} ranks that are {} apart", groups, size, use.stride);
   return fmt::format("{} of {} ranks", groups, size);
@@ -111,7 +113,8 @@ std::string evidence_of(const GroupUse& use) {
                   is_whole ? format::count(static_cast<std::uint64_t>(use.per_step))
                            : format::significant(use.per_step, 3),
                   use.gathers > 0 ? "AllGather and ReduceScatter" : trace::to_string(use.kind));
-  if (use.bytes > 0 && use.gathers == 0)
+  constexpr double nearly_all = 0.9;
+  if (use.bytes > 0 && use.gathers == 0 && use.of_usual_size >= nearly_all)
     text += fmt::format(" of {}", format::quantity(static_cast<double>(use.bytes), Unit::byte));
   text += " a step";
   if (use.parallelism == Parallelism::data) text += ", none early in it";
@@ -142,6 +145,7 @@ std::vector<std::string> parallelism_sentences(const World& world) {
   struct Class {
     const GroupUse* first = nullptr;
     std::size_t count = 0;
+    bool is_alike = true;
   };
   std::map<std::tuple<Parallelism, std::uint32_t, std::uint32_t>, Class> classes;  // by size and stride
   for (std::size_t g = 0; g < world.uses.size(); ++g) {
@@ -150,12 +154,18 @@ std::vector<std::string> parallelism_sentences(const World& world) {
     Class& of = classes[{use.parallelism, world.meetings.groups[g].size, use.stride}];
     if (of.first == nullptr) of.first = &use;
     ++of.count;
+    constexpr double same = 0.01;
+    of.is_alike = of.is_alike && use.bytes == of.first->bytes &&
+                  std::abs(use.per_step - of.first->per_step) <= same * of.first->per_step;
   }
   std::vector<std::string> sentences;
   for (const auto& [key, of] : classes)
     sentences.push_back(fmt::format("{}: {},{}{}.", title_of(std::get<0>(key)),
                                     groups_of_use(world, *of.first, std::get<1>(key), of.count),
-                                    of.count > 1 ? " each" : "", evidence_of(*of.first)));
+                                    of.count == 1 ? ""
+                                    : of.is_alike ? " each"
+                                                  : " the first of them",
+                                    evidence_of(*of.first)));
   return sentences;
 }
 

@@ -31,7 +31,7 @@ std::string host_text(const SlowCause& cause) {
   constexpr double most = 0.5;
   std::string text = "the host's own code" + in_range(cause);
   if (static_cast<double>(cause.pause) >= most * static_cast<double>(cause.more))
-    text += fmt::format(" (no call for {} at a time)", format::nanoseconds(cause.pause));
+    text += fmt::format(" (no CUDA call for {} at a time)", format::nanoseconds(cause.pause));
   return text;
 }
 

@@ -199,9 +199,13 @@ class ProgramRunner {
   /// False where the window never opened: there is nothing then, with the reason.
   bool is_in_window(const InjectedPass& seen, PassResult& result) const {
     if (!window_ || seen.part) return true;
-    if (result.status != Status::ok) return true;
+    std::string why = why_never_opened(run_.plan.window, *window_, steps(), seen.trace, result.seconds);
+    if (result.status != Status::ok) {
+      result.outcome->notes.push_back(std::move(why) + ".");
+      return false;
+    }
     result.status = Status::skipped;
-    result.reason = why_never_opened(run_.plan.window, *window_, steps(), seen.trace, result.seconds);
+    result.reason = std::move(why);
     return false;
   }
 

@@ -84,8 +84,8 @@ std::string why_never_opened(const std::string& text, const Window& window, cons
 
 std::string window_note(const std::string& text, const trace::Interval& part, double seconds) {
   return fmt::format(
-      "The trace is of the part that --window {} names: {:.3g} s of the program's {:.3g} s. From before and "
-      "after that it has allocations of memory and captures of CUDA graphs alone.",
+      "The trace is of the part that --window {} names: {:.3g} s of the program's {:.3g} s. From before "
+      "that it has captures of CUDA graphs, and from before and after it allocations of memory, alone.",
       text, nano * static_cast<double>(part.length()), seconds);
 }
 

@@ -184,6 +184,7 @@ GraphProgram child_in_a_graph(bool in_one_range) {
   program.node(id(6, 0), id(2, 0));                                            // instantiated
   for (std::uint64_t node : {0U, 1U}) program.node(id(7, node), id(3, node));
   program.node(id(6, 1), id(2, 1));
+  program.range("later", [&] { program.node(id(8, 0)); });
   program.range("step", [&] {
     program.graph({{id(6, 0), "gemm", 100}, {id(6, 2), "norm", 30}, {id(6, 3), "norm", 30}});
   });

@@ -537,6 +537,19 @@ TEST(Parallelism, ShardedDataAndExpertsAreTold) {
       ElementsAre(Parallelism::expert));
 }
 
+TEST(Parallelism, ASizeIsSaidWhereNearlyAllHaveIt) {
+  using enum trace::CollectiveKind;
+  const auto ranks = ranks_with(4, [](std::uint32_t) {
+    return std::vector<GroupWork>{{"world", 4, all_reduce, {0.7}, 1'000'000},
+                                  {"world", 4, all_reduce, {0.8}, 25'000'000},
+                                  {"world", 4, all_reduce, {0.9}, 31'000'000}};
+  });
+  EXPECT_THAT(
+      plain_sentences(world_of(ranks)),
+      Contains("Data parallelism: one communicator of all 4 ranks, with 3 AllReduce a step, none early in "
+               "it."));
+}
+
 TEST(Parallelism, WhatMayBeSeveralThingsIsNotTold) {
   using enum trace::CollectiveKind;
   const std::vector<GroupWork> unclear{{"few", 4, all_reduce, evenly(3), 1'000'000},
@@ -555,6 +568,12 @@ TEST(Parallelism, WhatMayBeSeveralThingsIsNotTold) {
         {fmt::format("sums {}", rank % 2), 2, all_reduce, evenly(4), 500'000}};
   });
   EXPECT_THAT(parallelism_told(hybrid, "shards"), testing::Each(Parallelism::unknown));
+  // Parts of a sequence are put together from the first layer on.
+  const auto sequence = ranks_with(4, [](std::uint32_t) {
+    return std::vector<GroupWork>{{"world", 4, all_gather, evenly(8), 1'000'000},
+                                  {"world", 4, reduce_scatter, evenly(8), 1'000'000}};
+  });
+  EXPECT_THAT(parallelism_told(sequence, "world"), testing::Each(Parallelism::unknown));
 }
 
 TEST(Ranks, BytesOfOneRankAreMultipliedByTheGroup) {

@@ -99,7 +99,22 @@ TEST(SlowSteps, AreTheLoaderThatIsWaitedFor) {
   EXPECT_EQ(cause.name, "poll");
   EXPECT_EQ(cause_with(read("load")).what, SlowWhat::loader);
   // Of another range only the call is known.
-  EXPECT_EQ(cause_with(read("upload")).what, SlowWhat::system);
+  for (const char* const other : {"upload", "load_balancing_loss", "data_parallel allreduce", "load weights"})
+    EXPECT_EQ(cause_with(read(other)).what, SlowWhat::system) << other;
+}
+
+/// As autograd's thread, which waits for work all the time.
+TEST(SlowSteps, AreNotACallInWhichAnotherThreadIsParked) {
+  const SlowCause cause = cause_with([](Program& program) {
+    program.made.call("cudaStreamQuery", {program.host, program.host + 10}, trace::Api::runtime, 2);
+    program.range("load", [&] {
+      program.made.system_call("pthread_cond_wait", {0, program.host + 1000 * millisecond}, 2);
+      program.made.system_call("poll", {program.host, program.host + 11 * millisecond});
+      program.compute(12 * millisecond);
+    });
+  });
+  EXPECT_EQ(cause.what, SlowWhat::loader);
+  EXPECT_EQ(cause.name, "poll");
 }
 
 TEST(SlowSteps, AreCallsThatAllocate) {

@@ -107,11 +107,17 @@ class TreeBuilder {
     if (!origin) return at;
     const RangePath& captured = captures_.paths()[origin->path];
     const RangePath around = path_of(at);
+    // Ranges around all steps are in no tree.
+    const auto first =
+        around.empty() ? captured.end() : std::ranges::find_if(captured, [&](const std::string& name) {
+          return trace::without_numbers(name) == around.front();
+        });
+    const std::size_t from = first == captured.end() ? 0 : static_cast<std::size_t>(first - captured.begin());
     std::size_t common = 0;
-    while (common < std::min(captured.size(), around.size()) &&
-           trace::without_numbers(captured[common]) == around[common])
+    while (common < std::min(captured.size() - from, around.size()) &&
+           trace::without_numbers(captured[from + common]) == around[common])
       ++common;
-    for (std::size_t i = common; i < captured.size(); ++i) {
+    for (std::size_t i = from + common; i < captured.size(); ++i) {
       at = child(at, {captured[i], false, true});
       RangeNode& node = nodes_[static_cast<std::size_t>(at)];
       if (node.captured && launched_.emplace(at, work.correlation).second) ++node.calls;

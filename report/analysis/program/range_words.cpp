@@ -40,7 +40,10 @@ bool is_garbage_collection(std::string_view range) {
 bool is_loader(std::string_view range) {
   constexpr std::array<std::string_view, 7> whole{"load",  "loader",   "loading", "data",
                                                   "fetch", "prefetch", "dataset"};
-  return has_word(range, whole, "dataloader");
+  // "data parallel", "load balancing loss", "load checkpoint"
+  constexpr std::array<std::string_view, 6> other{"parallel", "balance",    "balancing",
+                                                  "balanced", "checkpoint", "weights"};
+  return has_word(range, whole, "dataloader") && !has_word(range, other, "imbalance");
 }
 
 }  // namespace mprof

@@ -126,7 +126,8 @@ class StepKernels {
     switch (slowness->of) {
       case Slowness::Of::some_launches:
         cause.what = SlowWhat::some_launches;
-        add_outliers(names, step, cause);
+        count_outliers(names, step, cause);
+        cause.name = short_name(std::ranges::max_element(compared, {}, &SlowerKernel::more_by_some)->name);
         break;
       case Slowness::Of::all_kernels:
         cause.what = SlowWhat::all_kernels;
@@ -186,6 +187,10 @@ class StepKernels {
     std::string_view name;
     for (const auto& [index, steps] : kernels_) {
       const double beyond = steps[step].count() - usual_count(steps);
+      if (beyond < 0) {  // another kernel may have taken its place
+        count += beyond;
+        explained += beyond * usual(steps, mean_time);
+      }
       if (beyond <= 0) continue;
       const double time = beyond * mean_time(steps[step]);
       explained += time;
@@ -195,7 +200,7 @@ class StepKernels {
         name = trace_.names[index];
       }
     }
-    if (2 * explained < more) return false;
+    if (count < 0.5 || 2 * explained < more) return false;
     cause.what = SlowWhat::more_kernels;
     cause.count = static_cast<std::uint64_t>(std::llround(count));
     cause.name = short_name(name);
@@ -224,18 +229,12 @@ class StepKernels {
   }
 
   /// Launches that took twice the median of their kernel in this step.
-  void add_outliers(const std::vector<trace::NameIndex>& names, std::size_t step, SlowCause& cause) const {
-    double longest = 0;
+  void count_outliers(const std::vector<trace::NameIndex>& names, std::size_t step, SlowCause& cause) const {
     for (const trace::NameIndex name : names) {
       const StepLaunches& own = kernels_.at(name)[step];
       const double middle = median(own.times);
-      for (const double time : own.times) {
-        if (time <= 2 * middle) continue;
-        ++cause.count;
-        if (time - middle <= longest) continue;
-        longest = time - middle;
-        cause.name = short_name(trace_.names[name]);
-      }
+      cause.count += static_cast<std::uint64_t>(
+          std::ranges::count_if(own.times, [&](double time) { return time > 2 * middle; }));
     }
   }
 
@@ -335,6 +334,11 @@ class SlowStepCauses {
   }
 
   [[nodiscard]] auto calls() const { return trace::of_case(trace_.calls, index_); }
+  /// Other threads than the one of the steps may be parked in a call all the time.
+  [[nodiscard]] bool tells_of_system(std::int64_t thread) const {
+    const bool by_main = !nesting_.empty() && threads_.contains(nesting_.main());
+    return by_main ? thread == nesting_.main() : threads_.contains(thread);
+  }
   [[nodiscard]] std::string text_of(const std::optional<trace::NameIndex>& name) const {
     return name ? trace_.names[*name] : std::string();
   }
@@ -346,7 +350,7 @@ class SlowStepCauses {
       known->second = part == BudgetPart::idle_system
                           ? lengths_by(trace::of_case(trace_.system_calls, index_), idle(part),
                                        [&](const trace::Call& call) {
-                                         return threads_.contains(call.thread) ? key(call) : std::nullopt;
+                                         return tells_of_system(call.thread) ? key(call) : std::nullopt;
                                        })
                           : lengths_by(calls(), idle(part), key);
     }

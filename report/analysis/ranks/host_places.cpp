@@ -76,10 +76,25 @@ std::vector<const trace::Range*> of_longest_thread(const std::vector<trace::Rang
   return found;
 }
 
-/// A function of the program, as "train.py(42): load": no library's, and none that is built in.
+/// A function of the program, as "train.py(42): load": none that is built in, and none of a library that is
+/// known. PyTorch takes the folders of sys.path off, so that a library begins with its module.
 bool is_own_function(std::string_view name) {
   constexpr std::string_view of_libraries[] = {"site-packages/", "dist-packages/", "lib/python", "<frozen"};
-  return name.find(".py(") != name.npos && !name.starts_with("torch/") &&
+  constexpr std::string_view modules[] = {
+      "torch/",        "torchvision/",  "torchaudio/",   "torchdata/",     "numpy/",
+      "scipy/",        "pandas/",       "pyarrow/",      "PIL/",           "cv2/",
+      "h5py/",         "datasets/",     "transformers/", "tokenizers/",    "accelerate/",
+      "deepspeed/",    "lightning/",    "megatron/",     "nvidia/",        "triton/",
+      "fsspec/",       "webdataset/",   "tqdm/",         "json/",          "multiprocessing/",
+      "concurrent/",   "asyncio/",      "collections/",  "importlib/",     "logging/",
+      "encodings/",    "http/",         "urllib/",       "threading.py(",  "queue.py(",
+      "selectors.py(", "socket.py(",    "ssl.py(",       "subprocess.py(", "contextlib.py(",
+      "functools.py(", "pickle.py(",    "copy.py(",      "random.py(",     "os.py(",
+      "gzip.py(",      "zipfile.py(",   "tarfile.py(",   "tempfile.py(",   "shutil.py(",
+      "codecs.py(",    "re.py(",        "typing.py(",    "weakref.py(",    "enum.py(",
+      "inspect.py(",   "traceback.py(", "warnings.py(",  "posixpath.py(",  "runpy.py("};
+  return name.find(".py(") != name.npos &&
+         std::ranges::none_of(modules, [&](std::string_view module) { return name.starts_with(module); }) &&
          std::ranges::none_of(of_libraries,
                               [&](std::string_view word) { return name.find(word) != name.npos; });
 }

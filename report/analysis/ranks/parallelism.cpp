@@ -28,6 +28,7 @@ struct Seen {
   std::map<std::pair<trace::CollectiveKind, std::uint64_t>, std::size_t> sizes{};
   std::size_t all = 0;
   std::size_t early = 0;
+  std::size_t early_scatters = 0;
   std::size_t uneven = 0;
   std::optional<std::uint32_t> rank{};  ///< whose they are
 };
@@ -37,7 +38,15 @@ std::optional<double> place_in_step(const RankSummary& rank, std::int64_t time) 
   const auto step =
       std::ranges::upper_bound(rank.steps, time, {}, [](const RankStep& one) { return one.time.end; });
   if (step == rank.steps.end() || time < step->time.start) return std::nullopt;
-  return static_cast<double>(time - step->time.start) / static_cast<double>(step->time.length());
+  // What comes before the first kernel, such as waiting for a loader, is no part of the forward pass.
+  std::int64_t start = step->time.start;
+  for (std::size_t i = rank.stretches.at(start + 1); i < rank.stretches.size(); ++i) {
+    const RankStretch stretch = rank.stretches[i];
+    if (stretch.what == RankActivity::computing || stretch.time.end >= step->time.end) break;
+    start = stretch.time.end;
+  }
+  return time <= start ? 0.0
+                       : static_cast<double>(time - start) / static_cast<double>(step->time.end - start);
 }
 
 void see(Seen& seen, const RankSummary& rank, const RankCollective& one, std::uint64_t bytes) {
@@ -48,6 +57,7 @@ void see(Seen& seen, const RankSummary& rank, const RankCollective& one, std::ui
   ++seen.kinds[one.kind];
   ++seen.sizes[{one.kind, bytes}];
   seen.early += *place < first_part ? 1 : 0;
+  seen.early_scatters += one.kind == reduce_scatter && *place < first_part ? 1 : 0;
   seen.uneven += bytes == 0 && one.bytes > 0 ? 1 : 0;
 }
 
@@ -76,6 +86,7 @@ std::vector<Seen> seen_by_group(std::span<const RankSummary> ranks, const Meetin
 
 std::uint32_t stride_of(std::span<const RankSummary> ranks, const RankGroup& group) {
   std::uint32_t stride = 0;
+  if (group.ranks.size() < group.size) return 0;  // those that have no trace here may lie between
   for (std::size_t i = 1; i < group.ranks.size(); ++i) {
     const auto before = ranks[group.ranks[i - 1]].rank, own = ranks[group.ranks[i]].rank;
     if (!before || !own || *own <= *before || (stride != 0 && *own - *before != stride)) return 0;
@@ -102,6 +113,8 @@ GroupUse use_of(const Seen& seen, const RankSummary& rank) {
   use.gathers = of(all_gather) > 0 && of(reduce_scatter) > 0 ? of(all_gather) + of(reduce_scatter) : 0;
   use.early = share(seen.early);
   use.uneven = share(seen.uneven);
+  if (const auto scatters = seen.kinds.find(reduce_scatter); scatters != seen.kinds.end())
+    use.early_scatters = static_cast<double>(seen.early_scatters) / static_cast<double>(scatters->second);
   std::size_t usual = 0;
   for (const auto& [size, count] : seen.sizes) {
     if (size.first != use.kind || count <= usual) continue;
@@ -116,7 +129,10 @@ GroupUse use_of(const Seen& seen, const RankSummary& rank) {
 Parallelism by_own_use(const GroupUse& use, bool is_whole) {
   constexpr double many = 8;
   if (use.kind == all_to_all && use.uneven >= bulk_share) return Parallelism::expert;
-  if (use.gathers >= bulk_share && is_whole) return Parallelism::sharded_data;
+  // Sums of gradients come late. Results that are put together in parts, among all ranks, do from the first
+  // on.
+  if (use.gathers >= bulk_share && is_whole)
+    return use.early_scatters <= rare_share ? Parallelism::sharded_data : Parallelism::unknown;
   if (use.kind != all_reduce || use.of_kind < bulk_share) return Parallelism::unknown;
   // Gradients are there once the backward pass has begun. Parts of results are put together from the first
   // on.

@@ -32,9 +32,10 @@ struct GroupUse {
   double of_kind = 0;                                         ///< of these so many are of `kind`, as a share
   double gathers = 0;        ///< AllGather and ReduceScatter, as a share, as the next two
   double of_usual_size = 0;  ///< of the collectives of `kind` so many have the most frequent size
-  double early = 0;          ///< of all of them so many begin in the first third of a step
-  double uneven = 0;         ///< so many have other sizes on each rank
-  std::uint64_t bytes = 0;   ///< the most frequent size; 0: not known, or other ones on each rank
+  double early = 0;  ///< of all of them so many begin in the first third of a step, from its first kernel on
+  double early_scatters = 0;  ///< of the ReduceScatter so many begin there
+  double uneven = 0;          ///< so many have other sizes on each rank
+  std::uint64_t bytes = 0;    ///< the most frequent size; 0: not known, or other ones on each rank
   std::uint32_t stride = 0;  ///< from each of its ranks to the next; 0: not the same everywhere, or not known
 };
 
