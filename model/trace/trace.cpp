@@ -104,7 +104,7 @@ KernelRow Kernels::row_of(const Kernel& kernel) {
                 .in_case = kernel.in_case,
                 .place = kernel.place,
                 .correlation = lower(kernel.correlation),
-                .graph_node = lower(static_cast<std::int64_t>(kernel.graph_node)),
+                .low_graph_node = lower(static_cast<std::int64_t>(kernel.graph_node)),
                 .grid_id = lower(kernel.grid_id.value_or(0))};
   Kernel shared = kernel;
   shared.time = {};
@@ -135,7 +135,7 @@ Kernel Kernels::whole(const KernelRow& row) const {
   kernel.in_case = row.in_case;
   kernel.place = row.place;
   kernel.correlation = both(kernel.correlation, row.correlation);
-  kernel.graph_node |= row.graph_node;
+  kernel.graph_node |= row.low_graph_node;
   if (kernel.grid_id) kernel.grid_id = both(*kernel.grid_id, row.grid_id);
   return kernel;
 }

@@ -152,9 +152,9 @@ struct KernelRow {
   Interval time{};
   CaseIndex in_case = 0;
   PlaceIndex place = nowhere;
-  std::uint32_t shared = 0;       ///< where the rest of it stands
-  std::uint32_t correlation = 0;  ///< the lower half, as of the next; the upper halves are shared
-  std::uint32_t graph_node = 0;
+  std::uint32_t shared = 0;          ///< where the rest of it stands
+  std::uint32_t correlation = 0;     ///< the lower half, as of the next; the upper halves are shared
+  std::uint32_t low_graph_node = 0;
   std::uint32_t grid_id = 0;
 };
 
@@ -240,7 +240,7 @@ class Kernels : public std::vector<KernelRow> {
   [[nodiscard]] std::int64_t correlation(const KernelRow& row) const;
   void set_correlation(KernelRow& row, std::int64_t id);
   [[nodiscard]] std::uint64_t graph_node(const KernelRow& row) const {
-    return shared(row).graph_node | row.graph_node;
+    return shared(row).graph_node | row.low_graph_node;
   }
   /// Calls change(kernel) for one, or for each, and keeps what it made of it.
   template <class Change>

@@ -25,7 +25,7 @@ struct CapturedKernel {
 std::set<trace::CaseIndex> cases_with_graphs(const trace::Trace& trace, const ProfileScope& scope) {
   std::set<trace::CaseIndex> cases;
   for (const trace::KernelRow& row : scope.of(trace.kernels.rows())) {
-    if (row.graph_node != 0) cases.insert(row.in_case);
+    if (trace.kernels.graph_node(row) != 0) cases.insert(row.in_case);
   }
   return cases;
 }

@@ -193,9 +193,12 @@ class CaptureSums {
 };
 
 bool has_graphs(const trace::Trace& trace, trace::CaseIndex index) {
-  const auto is_of_graph = [](const auto& row) { return row.graph_node != 0; };
+  const auto is_kernel_of_graph = [&](const trace::KernelRow& row) {
+    return trace.kernels.graph_node(row) != 0;
+  };
+  const auto is_of_graph = [](const trace::Transfer& row) { return row.graph_node != 0; };
   return !trace::of_case(trace.graph_nodes, index).empty() ||
-         std::ranges::any_of(trace::of_case(trace.kernels.rows(), index), is_of_graph) ||
+         std::ranges::any_of(trace::of_case(trace.kernels.rows(), index), is_kernel_of_graph) ||
          std::ranges::any_of(trace::of_case(trace.transfers, index), is_of_graph);
 }
 
@@ -208,8 +211,8 @@ GraphCaptures graph_captures(const trace::Trace& trace, trace::CaseIndex index) 
     trace::LaunchedWorks(trace, index).each([&](const trace::LaunchedWork& work) {
       if (work.what == trace::LaunchedWork::What::kernel) {
         const trace::KernelRow& row = trace.kernels.rows()[work.row];
-        if (row.graph_node != 0)
-          sums.add(work, trace.kernels.shared(row).process, trace.kernels.graph_node(row));
+        if (const std::uint64_t node = trace.kernels.graph_node(row); node != 0)
+          sums.add(work, trace.kernels.shared(row).process, node);
       } else if (work.what == trace::LaunchedWork::What::transfer) {
         const trace::Transfer& row = trace.transfers[work.row];
         if (row.graph_node != 0) sums.add(work, row.process, row.graph_node);

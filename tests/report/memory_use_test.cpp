@@ -240,7 +240,7 @@ TEST(MemoryUse, OfALargerBatchItKnowsWhatWasThereBeforeTheFirstStep) {
     if (step == 0) program.allocate(56 * mib);
   });
   program.made.trace.gpus.push_back({.id = 0, .memory = 1024 * mib});
-  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("so 768 MiB of it are free at the peak")));
+  EXPECT_THAT(remarks_of(program), Contains(HasSubstr("768 MiB more than the program held at the peak")));
   // 824 MiB are left for what takes 56.
   EXPECT_THAT(remarks_of(program),
               Contains(HasSubstr("If only what came since the first step began did (56 MiB), "

@@ -62,7 +62,7 @@ TEST(SlowSteps, AreTheHostsOwnCodeWhereNothingElseIsThere) {
   EXPECT_EQ(
       slow_step_text(slow[0]),
       "Step 8 took 21.01\u00a0ms, 12.00\u00a0ms more than the median. What differs: the host's own code (no "
-      "call for 12.00\u00a0ms at a time), 12.00\u00a0ms longer.");
+      "CUDA call for 12.00\u00a0ms at a time), 12.00\u00a0ms longer.");
   EXPECT_EQ(slow_step_cause(slow[0]), "the host's own code");
 }
 
@@ -99,7 +99,8 @@ TEST(SlowSteps, AreTheLoaderThatIsWaitedFor) {
   EXPECT_EQ(cause.name, "poll");
   EXPECT_EQ(cause_with(read("load")).what, SlowWhat::loader);
   // Of another range only the call is known.
-  for (const char* const other : {"upload", "load_balancing_loss", "data_parallel allreduce", "load weights"})
+  for (const char* const other :
+       {"upload", "load_balancing_loss", "data_parallel allreduce", "load checkpoint"})
     EXPECT_EQ(cause_with(read(other)).what, SlowWhat::system) << other;
 }
 

@@ -67,7 +67,7 @@ class Kernels {
       }
       function->told.time += row.time.length();
       ++function->told.launches;
-      if (row.graph_node != 0) ++of_graphs_;
+      if (trace.kernels.graph_node(row) != 0) ++of_graphs_;
       function->moments.push_back(row.time);
       function->places[row.place] += row.time.length();
       SharedSum& sum = function->shared[row.shared];

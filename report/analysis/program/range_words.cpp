@@ -41,8 +41,8 @@ bool is_loader(std::string_view range) {
   constexpr std::array<std::string_view, 7> whole{"load",  "loader",   "loading", "data",
                                                   "fetch", "prefetch", "dataset"};
   // "data parallel", "load balancing loss", "load checkpoint"
-  constexpr std::array<std::string_view, 6> other{"parallel", "balance",    "balancing",
-                                                  "balanced", "checkpoint", "weights"};
+  constexpr std::array<std::string_view, 5> other{"parallel", "balance", "balancing", "balanced",
+                                                  "checkpoint"};
   return has_word(range, whole, "dataloader") && !has_word(range, other, "imbalance");
 }
 
