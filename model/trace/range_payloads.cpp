@@ -59,9 +59,11 @@ Range* nearest_range(const std::vector<Range*>& sorted, std::int64_t time, std::
 Range* range_of(const OfThread& of, const journal::Payload& payload) {
   const auto start = [](const Range* range) { return range->time.start; };
   const auto end = [](const Range* range) { return range->time.end; };
-  if (payload.is_end != 0) {  // it is given just before the range ends, and after those within have
+  if (payload.is_end != 0) {  // it is given just before the range ends, and those within have ended
     const auto after = std::ranges::lower_bound(of.by_end, payload.time, {}, end);
-    if (after != of.by_end.end() && (*after)->time.end - payload.time <= held) return *after;
+    const bool is_open = after != of.by_end.end() && (*after)->time.start <= payload.time &&
+                         (*after)->time.end - payload.time <= held;
+    if (is_open) return *after;
     return nearest_range(of.by_end, payload.time, near, end);
   }
   Range* counted = nullptr;
