@@ -152,8 +152,8 @@ struct KernelRow {
   Interval time{};
   CaseIndex in_case = 0;
   PlaceIndex place = nowhere;
-  std::uint32_t shared = 0;          ///< where the rest of it stands
-  std::uint32_t correlation = 0;     ///< the lower half, as of the next; the upper halves are shared
+  std::uint32_t shared = 0;       ///< where the rest of it stands
+  std::uint32_t correlation = 0;  ///< the lower half, as of the next; the upper halves are shared
   std::uint32_t low_graph_node = 0;
   std::uint32_t grid_id = 0;
 };
