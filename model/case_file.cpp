@@ -50,8 +50,8 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-StoredCase stored_case(const std::string& text, const std::string& name, Allowance& allowance) {
-  const json::Document document(text, name, allowance);
+StoredCase stored_case(std::string text, const std::string& name, Allowance& allowance) {
+  const json::Document document(std::move(text), name, allowance);
   require_version(document.root(), name, "file of a case of mprof", {2, run_schema_version});
   return json::from_json<StoredCase>(document, name, allowance);
 }

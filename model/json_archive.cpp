@@ -356,14 +356,6 @@ Json parse(std::string_view text, const std::string& name, Allowance& allowance)
   return builder.take();
 }
 
-Json parse_granted(std::string_view text, const std::string& name, Allowance& allowance) {
-  const Outline outline = outline_of(text, name);
-  if (!allowance.hold(text.size() + outline.tree)) refuse_size(name);
-  Builder builder(outline.large);
-  parse_into(builder, text, name);
-  return builder.take();
-}
-
 std::string print(const Json& json) {
   std::string out;
   print_into(out, json, 0);

@@ -340,8 +340,6 @@ void require_plain(std::string_view text, const std::string& name);
 /// JSON, or when require_plain() refuses it.
 [[nodiscard]] Json parse(std::string_view text, const std::string& name, Allowance& allowance);
 [[nodiscard]] Json parse(std::string_view text, const std::string& name);
-/// The same of a text whose bytes were granted before, and that outlives the tree: both are held.
-[[nodiscard]] Json parse_granted(std::string_view text, const std::string& name, Allowance& allowance);
 
 /// No document that mprof reads is larger: what is made of one takes several times its bytes.
 inline constexpr std::uintmax_t largest_document = std::uintmax_t{1} << 28;

@@ -30,6 +30,25 @@ std::optional<Value> Value::find(std::string_view name) const {
   return std::nullopt;
 }
 
+nlohmann::ordered_json Value::tree() const {
+  if (is_boolean()) return truth();
+  if (is_count()) return count();
+  if (kind() == Kind::integer) return static_cast<std::int64_t>(node().bits);
+  if (is_number()) return number();
+  if (is_text()) return std::string(text());
+  if (is_array()) {
+    auto array = nlohmann::ordered_json::array();
+    for (const Value& element : elements()) array.push_back(element.tree());
+    return array;
+  }
+  if (is_null()) return nullptr;
+  auto object = nlohmann::ordered_json::object();
+  // A name stands once, so it is not looked for.
+  for (const auto& [name, member] : members())
+    object.get_ref<nlohmann::ordered_json::object_t&>().emplace_back(name, member.tree());
+  return object;
+}
+
 std::string Value::compact(std::size_t longest) const {
   std::string out;
   compact_into(out, longest);
@@ -213,11 +232,12 @@ TreeSize size_of_tree(const nlohmann::ordered_json& tree) {
 
 }  // namespace
 
-Document::Document(const std::string& text, const std::string& name, Allowance& allowance) {
+Document::Document(std::string text, const std::string& name, Allowance& allowance) {
   allowance.grant(text.size());
   Filler(*this, text, name, allowance).read();
+  text = std::string();
   // What was read without growing is held as well.
-  if (!allowance.hold(text.size() + bytes())) refuse_size(name);
+  if (!allowance.hold(bytes())) refuse_size(name);
 }
 
 Document::Document(const nlohmann::ordered_json& tree) {

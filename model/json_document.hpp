@@ -60,6 +60,7 @@ class Value {
   [[nodiscard]] Rows<Member> members() const;
   [[nodiscard]] std::optional<Value> find(std::string_view name) const;
 
+  [[nodiscard]] nlohmann::ordered_json tree() const;
   /// On one line without blanks; cut behind so many bytes and a value.
   [[nodiscard]] std::string compact(std::size_t longest) const;
 
@@ -123,10 +124,10 @@ class Value::Rows {
 
 class Document {
  public:
-  /// Reads JSON text, whose bytes are granted to the allowance; it is held with the values. Throws
-  /// Error(usage) "NAME: line L, column C: ..." when it is not JSON, when a name stands twice in an object,
-  /// when it nests too deep, or when it takes more memory than it may.
-  Document(const std::string& text, const std::string& name, Allowance& allowance);
+  /// Reads JSON text, whose bytes are granted to the allowance; it is held with the values until it was read.
+  /// Throws Error(usage) "NAME: line L, column C: ..." when it is not JSON, when a name stands twice in an
+  /// object, when it nests too deep, or when it takes more memory than it may.
+  Document(std::string text, const std::string& name, Allowance& allowance);
   /// Of a tree.
   explicit Document(const nlohmann::ordered_json& tree);
   /// The same, held besides what is held. Throws Error(usage) when that is more memory than it may take.
@@ -142,6 +143,10 @@ class Document {
   [[nodiscard]] Value root() const { return {*this, 0}; }
   /// Of memory that its values take.
   [[nodiscard]] std::size_t bytes() const { return nodes_.capacity() * sizeof(Node) + texts_.capacity(); }
+  /// Of memory that Value::tree() of its root takes at the most.
+  [[nodiscard]] std::size_t tree_bytes() const {
+    return nodes_.size() * (sizeof(nlohmann::ordered_json) + 2 * sizeof(std::string)) + texts_.size();
+  }
 
  private:
   friend class Value;

@@ -50,8 +50,8 @@ void fields(Archive& a, S& s) {
   a.field("cases", s.cases);
 }
 
-RunDocument document_of(const std::string& text, const std::string& name, Allowance& allowance) {
-  return json::from_json<RunDocument>(newest_run(text, name, allowance), name, allowance);
+RunDocument document_of(std::string text, const std::string& name, Allowance& allowance) {
+  return json::from_json<RunDocument>(newest_run(std::move(text), name, allowance), name, allowance);
 }
 
 /// The ops of each problem of each family: families have many cases, and can have many problems.

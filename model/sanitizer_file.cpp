@@ -41,8 +41,9 @@ void fields(Archive& a, S& s) {
 
 namespace {
 
-SanitizerRecord record_of(const std::string& text, const std::string& name, Allowance& allowance) {
-  return json::from_json<SanitizerRecord>(newest_sanitizer_record(text, name, allowance), name, allowance);
+SanitizerRecord record_of(std::string text, const std::string& name, Allowance& allowance) {
+  return json::from_json<SanitizerRecord>(newest_sanitizer_record(std::move(text), name, allowance), name,
+                                          allowance);
 }
 
 }  // namespace

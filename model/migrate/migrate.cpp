@@ -24,21 +24,21 @@ constexpr std::array<Step, run_schema_version - 1> run_steps{migrate_1_to_2};
 constexpr std::array<Step, sanitizer_schema_version - 1> sanitizer_steps{migrate_sanitizer_1_to_2};
 
 template <std::size_t n>
-json::Document newest(const std::string& text, const std::string& name, const std::string& kind,
+json::Document newest(std::string text, const std::string& name, const std::string& kind,
                       const std::array<Step, n>& steps, Allowance& allowance) {
   const int last = static_cast<int>(n) + 1;
-  json::Document document(text, name, allowance);
+  json::Document document(std::move(text), name, allowance);
   const int written = require_version(document.root(), name, kind, {1, last});
   if (written == last) return document;
-  document = json::Document(Json());  // before the tree of the same values takes memory
-  Json tree = json::parse_granted(text, name, allowance);
+  if (!allowance.hold(document.bytes() + document.tree_bytes())) json::refuse_size(name);
+  Json tree = document.root().tree();
   for (int from = written; from < last; ++from) {
     tree = steps.at(static_cast<std::size_t>(from) - 1)(std::move(tree));
     tree["schema_version"] = static_cast<unsigned>(from) + 1;  // as a parser would have it
   }
   document = json::Document::of_tree(tree, name, allowance);
   json::empty(tree);
-  if (!allowance.hold(text.size() + document.bytes())) json::refuse_size(name);
+  if (!allowance.hold(document.bytes())) json::refuse_size(name);
   return document;
 }
 
@@ -79,13 +79,12 @@ int require_version(const json::Value& document, const std::string& name, const 
   return found;
 }
 
-json::Document newest_run(const std::string& text, const std::string& name, Allowance& allowance) {
-  return newest(text, name, "run record of mprof", run_steps, allowance);
+json::Document newest_run(std::string text, const std::string& name, Allowance& allowance) {
+  return newest(std::move(text), name, "run record of mprof", run_steps, allowance);
 }
 
-json::Document newest_sanitizer_record(const std::string& text, const std::string& name,
-                                       Allowance& allowance) {
-  return newest(text, name, "record of `mprof sanitize`", sanitizer_steps, allowance);
+json::Document newest_sanitizer_record(std::string text, const std::string& name, Allowance& allowance) {
+  return newest(std::move(text), name, "record of `mprof sanitize`", sanitizer_steps, allowance);
 }
 
 }  // namespace mprof

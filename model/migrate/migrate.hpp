@@ -25,10 +25,9 @@ int require_version(const json::Value& document, const std::string& name, const 
 /// The text of run.json of any version in this one's form. Where it was written
 /// before cases had files of their own, they stand in it, with their passes. Throws as json::Document and
 /// require_version() do.
-[[nodiscard]] json::Document newest_run(const std::string& text, const std::string& name,
-                                        Allowance& allowance);
+[[nodiscard]] json::Document newest_run(std::string text, const std::string& name, Allowance& allowance);
 /// The same for the record of `mprof sanitize`.
-[[nodiscard]] json::Document newest_sanitizer_record(const std::string& text, const std::string& name,
+[[nodiscard]] json::Document newest_sanitizer_record(std::string text, const std::string& name,
                                                      Allowance& allowance);
 
 /// Version 1 knew one family: its problems were batches of images, its ops the layers of a network.

@@ -537,9 +537,9 @@ std::string rank_file(const RankSummary& rank) {
   return json::print(json::to_json(columns_of(rank))) + "\n";
 }
 
-RankSummary parse_rank_file(const std::string& text, const std::string& name) {
+RankSummary parse_rank_file(std::string text, const std::string& name) {
   Allowance allowance;
-  const json::Document document(text, name, allowance);
+  const json::Document document(std::move(text), name, allowance);
   const auto file = json::from_json<RankFile>(document, name, allowance);
   if (file.schema != rank_schema)
     refuse_file(name, fmt::format("its schema is \"{}\", and this mprof reads {}", file.schema, rank_schema));

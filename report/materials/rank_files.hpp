@@ -26,7 +26,7 @@ inline constexpr const char* rank_schema = "mprof.rank/1";
 /// A rank as a file that read_ranks() reads: a few kilobytes a step. The text is JSON.
 [[nodiscard]] std::string rank_file(const RankSummary& rank);
 /// Throws Error(usage) that names the file and the place in it.
-[[nodiscard]] RankSummary parse_rank_file(const std::string& text, const std::string& name);
+[[nodiscard]] RankSummary parse_rank_file(std::string text, const std::string& name);
 
 /// "rank-0003.json": the name under which a rank's summary is kept. Where the rank is not known, it is made
 /// of the host, the trace's file and the process: "rank-node7-report-4711.json".

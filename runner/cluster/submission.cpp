@@ -47,9 +47,9 @@ std::optional<Submission> read_submission(const fs::path& directory) {
   std::error_code error;
   if (!fs::exists(file, error) && !error) return std::nullopt;
   Allowance allowance;
-  const std::string text = read_file_within(directory, file, json::largest_document);
-  const auto submission =
-      json::from_json<Submission>(json::Document(text, file.string(), allowance), file.string(), allowance);
+  const auto submission = json::from_json<Submission>(
+      json::Document(read_file_within(directory, file, json::largest_document), file.string(), allowance),
+      file.string(), allowance);
   if (submission.schema_version != 1)
     throw Error(ExitCode::usage,
                 fmt::format("{} was written by a newer mprof: use that one.", file.string()));

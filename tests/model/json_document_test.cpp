@@ -18,28 +18,11 @@ using json::Json;
 using test::expect_contains;
 using test::message_of;
 
-/// What a reader made of a text, as a tree.
-Json tree_of(const json::Value& value) {
-  if (value.is_boolean()) return value.truth();
-  if (value.is_count()) return value.count();
-  if (value.is_number()) return value.number();
-  if (value.is_text()) return std::string(value.text());
-  if (value.is_array()) {
-    Json array = Json::array();
-    for (const json::Value& element : value.elements()) array.push_back(tree_of(element));
-    return array;
-  }
-  if (value.is_null()) return nullptr;
-  Json object = Json::object();
-  for (const auto& [name, member] : value.members()) object[std::string(name)] = tree_of(member);
-  return object;
-}
-
 /// Empty when the text is refused.
 std::string read(const std::string& text) {
   Allowance allowance;
   try {
-    return tree_of(Document(text, "x", allowance).root()).dump();
+    return Document(text, "x", allowance).root().tree().dump();
   } catch (const Error&) {
     return "";
   }
@@ -151,7 +134,7 @@ TEST(Document, AgreesWithAParserOnDamagedText) {
 TEST(Document, OfATreeIsTheSame) {
   for (const std::string& text : valid) {
     const Json tree = Json::parse(text);
-    EXPECT_EQ(tree_of(Document(tree).root()).dump(), tree.dump()) << text;
+    EXPECT_EQ(Document(tree).root().tree().dump(), tree.dump()) << text;
   }
 }
 
