@@ -243,6 +243,11 @@ double Steps::median_pace() const {
   return median(steady_paces(*this));
 }
 
+double Steps::rate() const {
+  constexpr double ns_of_second = 1e9;
+  return static_cast<double>(steady_steps()) * ns_of_second / static_cast<double>(steady_time().length());
+}
+
 std::optional<Interval> Steps::pace_interval() const {
   return median_interval(steady_paces(*this));
 }

@@ -41,6 +41,8 @@ struct Steps {
   [[nodiscard]] trace::Interval steady_time() const;
   /// ns, of the steady steps.
   [[nodiscard]] double median_pace() const;
+  /// Steps a second, over the steady time: slow ones count as long as they took.
+  [[nodiscard]] double rate() const;
   /// Of the median; nullopt for fewer than six steady steps.
   [[nodiscard]] std::optional<Interval> pace_interval() const;
   /// ns, of the host's part of the fastest step that launched as much as usual: what launching takes where

@@ -38,9 +38,10 @@ json cards_of(const ProgramPicture& picture) {
   json cards = json::array();
   if (picture.steps) {
     const double pace = picture.steps->median_pace() * s_per_ns;
-    cards.push_back(card("A step", fmt::format("median of {}", picture.steps->steady_steps()),
-                         format::quantity(pace, Unit::second),
-                         fmt::format("{} a second", format::significant(1 / pace, 3))));
+    cards.push_back(
+        card("A step", fmt::format("median of {}", picture.steps->steady_steps()),
+             format::quantity(pace, Unit::second),
+             fmt::format("{} a second on average", format::significant(picture.steps->rate(), 3))));
   }
   const std::uint64_t launches =
       picture.steps ? picture.launches / picture.steps->steady_steps() : picture.launches;

@@ -55,10 +55,8 @@ LedText step_line(const Steps& steps) {
                         format::nanoseconds(interval->low), format::nanoseconds(interval->high));
   else
     text += fmt::format(" (median of {})", steps_text(steps.steady_steps()));
-  const double mean =
-      static_cast<double>(steps.steady_time().length()) / static_cast<double>(steps.steady_steps());
   text += fmt::format(", {} steps a second on average, while traced. {}",
-                      format::significant(1 / (mean * seconds_in_ns), 3), what_a_step_is(steps));
+                      format::significant(steps.rate(), 3), what_a_step_is(steps));
   return {"A step", text};
 }
 
@@ -185,10 +183,9 @@ LedText budget_line(const ProgramPicture& picture) {
   if (!budget.gpus.empty()) text = by_gpu_text(picture);
   text += by_process_text(budget);
   if (picture.loader && budget.gpus.empty())
-    text += fmt::format(
-        " In {}, by its name where the host gets its input, the GPU has nothing to do for {} of the "
-        "time.",
-        format::one_line(picture.loader->first), share(picture.loader->second));
+    text +=
+        fmt::format(" In {}, which by its name gets the input, the GPU has nothing to do for {} of the time.",
+                    format::one_line(picture.loader->first), share(picture.loader->second));
   if (const std::string kinds = kinds_text(picture); !kinds.empty())
     text += fmt::format(" Of the time of kernels: {} (by their names).", kinds);
   return {picture.steps ? "Where a step goes" : "Where the time goes", text};

@@ -233,8 +233,8 @@ test("a window is in the record; a wrong one is refused with what is right", (t)
     assert.match(err, why);
     assert.ok(!existsSync(none));
   };
-  for (const wrong of ["10..20", "steps:1..2", "profiler"])
-    refused([`--window=${wrong}`, "--", "true"], /--window .*: give step:10\.\.20, range:NAME, .*profiler-api or seconds/);
+  for (const wrong of ["", "10..20", "steps:1..2", "profiler"])
+    refused(["--window", wrong, "--", "true"], /--window .*: give step:10\.\.20, range:NAME, .*profiler-api or seconds/);
   refused(["--window", "step:5..3", "--", "true"], /--window step:5\.\.3: .*the smaller one first/);
   refused(["--window", "range:x[0]", "--", "true"], /whole numbers from 1 on/);
   refused(["--window", "seconds:3..1", "--", "true"], /seconds:1\.5\.\.3/);

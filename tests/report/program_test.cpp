@@ -216,7 +216,7 @@ TEST(ProgramLines, SayHowMuchOfLoadingKeepsTheGpuIdle) {
   ASSERT_TRUE(picture.loader);
   EXPECT_EQ(picture.loader->first, "load");
   EXPECT_NE(line_of(picture, "Where a step goes")
-                .find("In load, by its name where the host gets its input, the GPU has nothing to do for "
+                .find("In load, which by its name gets the input, the GPU has nothing to do for "
                       "24.9\u00a0% of "
                       "the time."),
             std::string::npos)
