@@ -12,33 +12,29 @@ const unfold_all = async page => {
   await page.evaluate(() => window.mprof_draw_all());
 };
 
-for (const name of ['run_a', 'run_b', 'h200', 'program', 'solver', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
-  for (const [size, viewport] of Object.entries({ phone, desk })) {
-    test(`${name} fits a ${size}`, () => with_page(`${name}/milestone.html`, { viewport }, async page => {
-      assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the folded page');
-      await unfold_all(page);
-      assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
-      for (const chart of await charts(page)) {
-        assert.ok(chart.width > 0 && chart.width <= viewport.width, `${chart.id} is ${chart.width} wide`);
-        assert.ok(chart.texts >= chart.rows, `${chart.id} names its rows`);
-        assert.ok(chart.marks >= chart.points && chart.points > 0, `${chart.id} draws its points`);
-        assert.ok(!chart.paged, `${chart.id} has its whole legend in sight`);
-      }
-    }));
+const fit = async (page, viewport) => {
+  assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the page');
+  for (const chart of await charts(page)) {
+    assert.ok(chart.width > 0 && chart.width <= viewport.width, `${chart.id} is ${chart.width} wide`);
+    // A curve goes through its points, and its axis names some of them.
+    const is_curve = ['history', 'memory'].includes(chart.kind);
+    assert.ok(chart.texts >= (is_curve ? 2 : chart.rows), `${chart.id} names its rows`);
+    assert.ok((is_curve ? chart.vertices : chart.marks) >= chart.points && chart.points > 0, `${chart.id} draws its points`);
+    assert.ok(!chart.paged, `${chart.id} has its whole legend in sight`);
   }
-}
+};
 
-// Each of these pages shows something that the others do not; more of the same would only take time.
-for (const [name, colorScheme] of [['run_a', 'light'], ['run_a', 'dark'], ['troubled', 'dark'], ['troubled', 'light'],
-                                   ['gpu', 'light'], ['h200', 'light'], ['h200', 'dark'], ['hostile', 'light'], ['empty', 'dark'],
-                                   ['swept', 'light'], ['swept', 'dark'], ['two_families', 'light'],
-                                   ['two_families', 'dark'], ['program', 'light'], ['program', 'dark'], ['solver', 'light']]) {
-  test(`${name} is accessible in ${colorScheme}`, () =>
-    with_page(`${name}/milestone.html`, { colorScheme }, async page => {
-      assert.deepEqual(await serious_findings(page), [], 'folded');
-      await unfold_all(page);
-      assert.deepEqual(await serious_findings(page), []);
-    }));
+for (const name of ['run_a', 'run_b', 'h200', 'program', 'solver', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
+  for (const [size, viewport, colorScheme] of [['phone', phone, 'dark'], ['desk', desk, 'light']]) {
+    test(`${name} fits a ${size}, and is accessible in ${colorScheme}`, () =>
+      with_page(`${name}/milestone.html`, { viewport, colorScheme }, async page => {
+        assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the folded page');
+        assert.deepEqual(await serious_findings(page), [], 'folded');
+        await unfold_all(page);
+        await fit(page, viewport);
+        assert.deepEqual(await serious_findings(page), []);
+      }));
+  }
 }
 
 for (const [name, viewport] of [['gpu', phone], ['gpu', desk], ['hostile', phone]]) {
