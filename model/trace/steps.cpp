@@ -239,6 +239,13 @@ trace::Interval Steps::steady_time() const {
   return {steady == 0 ? all.front().host.start : all[steady - 1].done, all.back().done};
 }
 
+std::optional<std::size_t> Steps::place_in_steady(std::int64_t moment) const {
+  const auto step = std::ranges::lower_bound(all, moment, {}, &ProgramStep::done);
+  const auto place = static_cast<std::size_t>(step - all.begin());
+  if (step == all.end() || place < steady) return std::nullopt;
+  return place - steady;
+}
+
 double Steps::median_pace() const {
   return median(steady_paces(*this));
 }

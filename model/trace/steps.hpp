@@ -39,6 +39,8 @@ struct Steps {
   [[nodiscard]] std::size_t steady_steps() const { return all.size() - steady; }
   /// From the end of warming up to the end of the last step.
   [[nodiscard]] trace::Interval steady_time() const;
+  /// The steady step in which a moment lies, by its place among these; nullopt: none.
+  [[nodiscard]] std::optional<std::size_t> place_in_steady(std::int64_t moment) const;
   /// ns, of the steady steps.
   [[nodiscard]] double median_pace() const;
   /// Steps a second, over the steady time: slow ones count as long as they took.

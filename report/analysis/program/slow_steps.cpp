@@ -11,13 +11,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/kernel_name.hpp"
 #include "model/statistics/median.hpp"
 #include "model/trace/interval_set.hpp"
 #include "model/trace/nsys_schema.hpp"
-#include "report/analysis/kernels/slower_kernels.hpp"
-#include "report/analysis/program/kernel_kinds.hpp"
 #include "report/analysis/program/range_words.hpp"
+#include "report/analysis/program/step_kernels.hpp"
 #include "report/analysis/standing/time_budget.hpp"
 #include "report/trace/range_nesting.hpp"
 
@@ -48,14 +46,6 @@ std::vector<std::int64_t> lengths_in_steps(const IntervalSet& moments, const Ste
   return lengths;
 }
 
-/// The steady step in which a moment lies, by its place among these; nullopt: none.
-std::optional<std::size_t> place_in_steady(const Steps& steps, std::int64_t moment) {
-  const auto step = std::ranges::lower_bound(steps.all, moment, {}, &ProgramStep::done);
-  const auto place = static_cast<std::size_t>(step - steps.all.begin());
-  if (step == steps.all.end() || place < steps.steady) return std::nullopt;
-  return place - steps.steady;
-}
-
 /// By how much the value of a step is above the median of all steady ones.
 template <class Number>
 Number excess(const std::vector<Number>& values, std::size_t step, const Steps& steps) {
@@ -73,174 +63,6 @@ std::string_view overhead_label(std::uint32_t kind) {
   const auto* const row = std::ranges::find(rows, static_cast<int>(kind), &trace::nsys::EnumRow::id);
   return row == rows.end() ? std::string_view() : row->label.substr(0, row->label.find(" (Profiler)"));
 }
-
-double blocks_of(const trace::Kernel& kernel) {
-  double blocks = 1;
-  for (const std::int32_t axis : kernel.grid.value_or(trace::Size{1, 1, 1})) blocks *= axis;
-  return blocks;
-}
-
-/// The launches of one kernel in one step. Times in ns.
-struct StepLaunches {
-  std::vector<double> times{};
-  double time = 0;
-  double blocks = 0;
-  [[nodiscard]] double count() const { return static_cast<double>(times.size()); }
-};
-
-/// Kernels of the steady steps, by name.
-class StepKernels {
- public:
-  StepKernels(const trace::Trace& trace, trace::CaseIndex index, const Steps& steps) : trace_(trace) {
-    for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
-      const auto place = place_in_steady(steps, row.time.end);
-      if (!place) continue;
-      const trace::Kernel& kernel = trace.kernels.shared(row);
-      std::vector<StepLaunches>& all = kernels_[kernel.name];
-      all.resize(steps.steady_steps());
-      StepLaunches& launches = all[*place];
-      const auto time = static_cast<double>(row.time.length());
-      launches.times.push_back(time);
-      launches.time += time;
-      launches.blocks += blocks_of(kernel);
-    }
-  }
-
-  /// Why kernels of a steady step, by its place among these, ran `more` ns longer.
-  [[nodiscard]] SlowCause cause(std::size_t step, std::int64_t more) const {
-    const auto all = static_cast<double>(more);
-    SlowCause cause{.what = SlowWhat::kernels, .more = more};
-    if (explains_more_launches(step, all, cause) || explains_larger_grids(step, all, cause)) return cause;
-    std::vector<SlowerKernel> compared;
-    std::vector<trace::NameIndex> names;
-    for (const auto& [name, steps] : kernels_) {
-      if (const auto one = compare(steps, step)) {
-        compared.push_back(*one);
-        compared.back().name = trace_.names[name];
-        names.push_back(name);
-      }
-    }
-    const std::optional<Slowness> slowness = slowness_of(compared, all);
-    if (!slowness) return cause;
-    cause.factor = slowness->factor;
-    switch (slowness->of) {
-      case Slowness::Of::some_launches:
-        cause.what = SlowWhat::some_launches;
-        count_outliers(names, step, cause);
-        cause.name = short_name(std::ranges::max_element(compared, {}, &SlowerKernel::more_by_some)->name);
-        break;
-      case Slowness::Of::all_kernels:
-        cause.what = SlowWhat::all_kernels;
-        break;
-      case Slowness::Of::one_kernel:
-        cause.what = SlowWhat::one_kernel;
-        cause.name = short_name(slowness->kernel);
-        break;
-    }
-    return cause;
-  }
-
- private:
-  using OfSteps = std::vector<StepLaunches>;
-
-  static std::string short_name(std::string_view whole) {
-    return std::string(function_name(kernel_name_of_demangled(whole).templated));
-  }
-
-  /// The median over the steps that launched it.
-  template <class Value>
-  static double usual(const OfSteps& steps, const Value& value) {
-    std::vector<double> values;
-    for (const StepLaunches& one : steps) {
-      if (!one.times.empty()) values.push_back(value(one));
-    }
-    return median(values);
-  }
-  static double usual_count(const OfSteps& steps) {
-    std::vector<double> counts;
-    for (const StepLaunches& one : steps) counts.push_back(one.count());
-    return median(counts);
-  }
-  static double mean_time(const StepLaunches& one) { return one.time / one.count(); }
-  static double mean_blocks(const StepLaunches& one) { return one.blocks / one.count(); }
-  static double own_excess(const StepLaunches& one) {
-    return excess_of_mean(mean_time(one), median(one.times));
-  }
-
-  /// nullopt where this step, or no other one, has it.
-  static std::optional<SlowerKernel> compare(const OfSteps& steps, std::size_t step) {
-    const StepLaunches& own = steps[step];
-    if (own.times.empty() || usual_count(steps) == 0) return std::nullopt;
-    const double usual_time = usual(steps, mean_time);
-    if (usual_time <= 0) return std::nullopt;
-    SlowerKernel one;
-    one.factor = mean_time(own) / usual_time;
-    one.time = own.time;
-    one.more = own.time - own.count() * usual_time;
-    one.more_by_some = own.count() * (own_excess(own) - usual(steps, own_excess));
-    return one;
-  }
-
-  /// Whether what the step launched beyond the usual number explains half of it.
-  bool explains_more_launches(std::size_t step, double more, SlowCause& cause) const {
-    double explained = 0, most = 0, count = 0;
-    std::string_view name;
-    for (const auto& [index, steps] : kernels_) {
-      const double beyond = steps[step].count() - usual_count(steps);
-      if (beyond < 0) {  // another kernel may have taken its place
-        count += beyond;
-        explained += beyond * usual(steps, mean_time);
-      }
-      if (beyond <= 0) continue;
-      const double time = beyond * mean_time(steps[step]);
-      explained += time;
-      count += beyond;
-      if (time > most) {
-        most = time;
-        name = trace_.names[index];
-      }
-    }
-    if (count < 0.5 || 2 * explained < more) return false;
-    cause.what = SlowWhat::more_kernels;
-    cause.count = static_cast<std::uint64_t>(std::llround(count));
-    cause.name = short_name(name);
-    return true;
-  }
-
-  /// Whether kernels that had more blocks, and took longer, explain half of it.
-  bool explains_larger_grids(std::size_t step, double more, SlowCause& cause) const {
-    constexpr double larger = 1.05;
-    double explained = 0, most = 0;
-    std::string_view name;
-    for (const auto& [index, steps] : kernels_) {
-      const auto one = compare(steps, step);
-      if (!one || one->more <= 0) continue;
-      if (mean_blocks(steps[step]) < larger * usual(steps, mean_blocks)) continue;
-      explained += one->more;
-      if (one->more > most) {
-        most = one->more;
-        name = trace_.names[index];
-      }
-    }
-    if (2 * explained < more) return false;
-    cause.what = SlowWhat::larger_grids;
-    cause.name = short_name(name);
-    return true;
-  }
-
-  /// Launches that took twice the median of their kernel in this step.
-  void count_outliers(const std::vector<trace::NameIndex>& names, std::size_t step, SlowCause& cause) const {
-    for (const trace::NameIndex name : names) {
-      const StepLaunches& own = kernels_.at(name)[step];
-      const double middle = median(own.times);
-      cause.count += static_cast<std::uint64_t>(
-          std::ranges::count_if(own.times, [&](double time) { return time > 2 * middle; }));
-    }
-  }
-
-  const trace::Trace& trace_;
-  std::map<trace::NameIndex, OfSteps> kernels_;
-};
 
 /// What the host did while the GPU had nothing to do in a slow step.
 class SlowStepCauses {
@@ -364,7 +186,7 @@ class SlowStepCauses {
     if (is_new) {
       for (const trace::Call& call : calls()) {
         if (call.name != *name) continue;
-        if (const auto place = place_in_steady(steps_, call.time.end)) ++known->second[*place];
+        if (const auto place = steps_.place_in_steady(call.time.end)) ++known->second[*place];
       }
     }
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, excess(known->second, step_, steps_)));
@@ -539,7 +361,7 @@ class SlowStepCauses {
                       })).value_or(trace::TransferKind::unknown);
     std::vector<double> bytes(steps_.steady_steps());
     for (const trace::Transfer& one : transfers) {
-      const auto place = place_in_steady(steps_, one.time.end);
+      const auto place = steps_.place_in_steady(one.time.end);
       if (one.kind == kind && place) bytes[*place] += static_cast<double>(one.bytes);
     }
     keep({.what = SlowWhat::copies,
