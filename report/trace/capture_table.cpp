@@ -49,20 +49,15 @@ ProfileTable graph_capture_sum(const ProfileReport& report, const trace::Trace& 
   std::ranges::sort(rows, {}, [&](const Row& row) {
     return std::tuple(-row.time.total, row.captured, row.launched, std::string_view(trace.names[row.kernel]));
   });
-  return table_of<Row>(report, trace,
-                       {
-                           {words("Captured In"), plain<&Row::captured>},
-                           {words("Launched In"), plain<&Row::launched>},
-                           {whole("Instances"), plain<&Row::time, &Spread::count>},
-                           {whole("Total Time", "ns"), plain<&Row::time, &Spread::total>},
-                           {rounded("Avg", "ns", 1), plain<&Row::time, &Spread::average>},
-                           {rounded("Med", "ns", 1), plain<&Row::time, &Spread::median>},
-                           {whole("Min", "ns"), plain<&Row::time, &Spread::smallest>},
-                           {whole("Max", "ns"), plain<&Row::time, &Spread::largest>},
-                           {rounded("StdDev", "ns", 1), plain<&Row::time, &Spread::deviation>},
-                           {words("Kernel Name"), named<&Row::kernel>},
-                       },
-                       std::move(rows));
+  std::vector<TableColumn<Row>> columns{
+      {words("Captured In"), plain<&Row::captured>},
+      {words("Launched In"), plain<&Row::launched>},
+      {whole("Instances"), plain<&Row::time, &Spread::count>},
+      {whole("Total Time", "ns"), plain<&Row::time, &Spread::total>},
+  };
+  add_spread<&Row::time>(columns);
+  columns.push_back({words("Kernel Name"), named<&Row::kernel>});
+  return table_of(report, trace, std::move(columns), std::move(rows));
 }
 
 }  // namespace mprof::profile

@@ -55,7 +55,7 @@ ProfileCell if_any(const LaunchGroup& row, const Trace&) {
 
 /// Avg, Med, Min, Max and StdDev of times that a letter stands for; nothing where none were counted.
 template <auto Times>
-void add_spread(std::vector<TableColumn<LaunchGroup>>& columns, const std::string& letter) {
+void add_spread_if_any(std::vector<TableColumn<LaunchGroup>>& columns, const std::string& letter) {
   columns.push_back({rounded(letter + "Avg", "ns", 1), if_any<Times, &Spread::average>});
   columns.push_back({rounded(letter + "Med", "ns", 1), if_any<Times, &Spread::median>});
   columns.push_back({whole(letter + "Min", "ns"), if_any<Times, &Spread::smallest>});
@@ -113,10 +113,10 @@ ProfileTable launch_sum(const ProfileReport& report, const Trace& trace, const P
       {whole("Count"), plain<&LaunchGroup::run, &Spread::count>},
       {whole("QCount"), plain<&LaunchGroup::queue, &Spread::count>},
   };
-  add_spread<&LaunchGroup::total>(columns, "T");
-  add_spread<&LaunchGroup::api>(columns, "A");
-  add_spread<&LaunchGroup::queue>(columns, "Q");
-  add_spread<&LaunchGroup::run>(columns, "K");
+  add_spread_if_any<&LaunchGroup::total>(columns, "T");
+  add_spread_if_any<&LaunchGroup::api>(columns, "A");
+  add_spread_if_any<&LaunchGroup::queue>(columns, "Q");
+  add_spread_if_any<&LaunchGroup::run>(columns, "K");
   columns.push_back({words("API Name"), named<&LaunchGroup::call>});
   columns.push_back({words("Kernel Name"), named<&LaunchGroup::kernel>});
   return table_of(report, trace, std::move(columns), in_order(trace, std::move(rows)));

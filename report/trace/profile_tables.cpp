@@ -263,23 +263,18 @@ ProfileTable range_kernel_sum(const ProfileReport& report, const Trace& trace, c
     return std::tuple(std::string_view(trace.names[row.of.range]), row.of.process, row.of.thread,
                       -row.time.total, std::string_view(trace.names[row.of.kernel]));
   });
-  return table_of<Row>(report, trace,
-                       {
-                           {words("NVTX Range"), named<&Row::of, &RangeKernels::range>},
-                           {words("Style"), style<&Row::of, &RangeKernels::style>},
-                           {whole("PID"), plain<&Row::of, &RangeKernels::process>},
-                           {whole("TID"), plain<&Row::of, &RangeKernels::thread>},
-                           {whole("NVTX Inst"), plain<&Row::of, &RangeKernels::instances>},
-                           {whole("Kern Inst"), plain<&Row::time, &Spread::count>},
-                           {whole("Total Time", "ns"), plain<&Row::time, &Spread::total>},
-                           {rounded("Avg", "ns", 1), plain<&Row::time, &Spread::average>},
-                           {rounded("Med", "ns", 1), plain<&Row::time, &Spread::median>},
-                           {whole("Min", "ns"), plain<&Row::time, &Spread::smallest>},
-                           {whole("Max", "ns"), plain<&Row::time, &Spread::largest>},
-                           {rounded("StdDev", "ns", 1), plain<&Row::time, &Spread::deviation>},
-                           {words("Kernel Name"), named<&Row::of, &RangeKernels::kernel>},
-                       },
-                       std::move(rows));
+  std::vector<TableColumn<Row>> columns{
+      {words("NVTX Range"), named<&Row::of, &RangeKernels::range>},
+      {words("Style"), style<&Row::of, &RangeKernels::style>},
+      {whole("PID"), plain<&Row::of, &RangeKernels::process>},
+      {whole("TID"), plain<&Row::of, &RangeKernels::thread>},
+      {whole("NVTX Inst"), plain<&Row::of, &RangeKernels::instances>},
+      {whole("Kern Inst"), plain<&Row::time, &Spread::count>},
+      {whole("Total Time", "ns"), plain<&Row::time, &Spread::total>},
+  };
+  add_spread<&Row::time>(columns);
+  columns.push_back({words("Kernel Name"), named<&Row::of, &RangeKernels::kernel>});
+  return table_of(report, trace, std::move(columns), std::move(rows));
 }
 
 // --- Trace ---

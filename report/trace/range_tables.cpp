@@ -279,24 +279,22 @@ ProfileTable projection_sum(const ProfileReport& report, const Trace& trace, con
   std::ranges::sort(rows, {}, [&](const Row& row) {
     return std::tuple(-row.projected.total, std::string_view(trace.names[row.name]), style_text(row.style));
   });
-  return table_of<Row>(report, trace,
-                       {
-                           {words("Range"), named<&Row::name>},
-                           {words("Style"), style<&Row::style>},
-                           {whole("Total Proj Time", "ns"), plain<&Row::projected, &Spread::total>},
-                           {whole("Total Range Time", "ns"), plain<&Row::original>},
-                           {whole("Range Instances"), plain<&Row::projected, &Spread::count>},
-                           {rounded("Proj Avg", "ns", 1), plain<&Row::projected, &Spread::average>},
-                           {rounded("Proj Med", "ns", 1), plain<&Row::projected, &Spread::median>},
-                           {whole("Proj Min", "ns"), plain<&Row::projected, &Spread::smallest>},
-                           {whole("Proj Max", "ns"), plain<&Row::projected, &Spread::largest>},
-                           {rounded("Proj StdDev", "ns", 1), plain<&Row::projected, &Spread::deviation>},
-                           {whole("Total GPU Ops"), plain<&Row::works>},
-                           {rounded("Avg GPU Ops", "", 1), mean<&Row::works>},
-                           {rounded("Avg Range Lvl", "", 1), mean<&Row::level>},
-                           {rounded("Avg Num Child", "", 1), mean<&Row::children>},
-                       },
-                       std::move(rows));
+  std::vector<TableColumn<Row>> columns{
+      {words("Range"), named<&Row::name>},
+      {words("Style"), style<&Row::style>},
+      {whole("Total Proj Time", "ns"), plain<&Row::projected, &Spread::total>},
+      {whole("Total Range Time", "ns"), plain<&Row::original>},
+      {whole("Range Instances"), plain<&Row::projected, &Spread::count>},
+  };
+  add_spread<&Row::projected>(columns, "Proj ");
+  std::vector<TableColumn<Row>> means{
+      {whole("Total GPU Ops"), plain<&Row::works>},
+      {rounded("Avg GPU Ops", "", 1), mean<&Row::works>},
+      {rounded("Avg Range Lvl", "", 1), mean<&Row::level>},
+      {rounded("Avg Num Child", "", 1), mean<&Row::children>},
+  };
+  std::ranges::move(means, std::back_inserter(columns));
+  return table_of(report, trace, std::move(columns), std::move(rows));
 }
 
 }  // namespace mprof::profile

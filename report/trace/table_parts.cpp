@@ -44,12 +44,8 @@ ProfileTable summary(const ProfileReport& report, const trace::Trace& trace, con
       {rounded("Time", "%", 1), plain<&Summed::share>},
       {whole("Total Time", "ns"), plain<&Summed::time, &Spread::total>},
       {whole(count), plain<&Summed::time, &Spread::count>},
-      {rounded("Avg", "ns", 1), plain<&Summed::time, &Spread::average>},
-      {rounded("Med", "ns", 1), plain<&Summed::time, &Spread::median>},
-      {whole("Min", "ns"), plain<&Summed::time, &Spread::smallest>},
-      {whole("Max", "ns"), plain<&Summed::time, &Spread::largest>},
-      {rounded("StdDev", "ns", 1), plain<&Summed::time, &Spread::deviation>},
   };
+  add_spread<&Summed::time>(columns);
   std::ranges::move(labels, std::back_inserter(columns));
   return table_of(report, trace, std::move(columns), std::move(groups));
 }

@@ -88,6 +88,16 @@ ProfileCell nothing(const Row&, const trace::Trace&) {
   return {};
 }
 
+/// Avg, Med, Min, Max and StdDev of a row's Spread of times, ns, each after a prefix.
+template <auto First, auto... Rest>
+void add_spread(std::vector<TableColumn<RowOf<First>>>& columns, const std::string& prefix = {}) {
+  columns.push_back({rounded(prefix + "Avg", "ns", 1), plain<First, Rest..., &Spread::average>});
+  columns.push_back({rounded(prefix + "Med", "ns", 1), plain<First, Rest..., &Spread::median>});
+  columns.push_back({whole(prefix + "Min", "ns"), plain<First, Rest..., &Spread::smallest>});
+  columns.push_back({whole(prefix + "Max", "ns"), plain<First, Rest..., &Spread::largest>});
+  columns.push_back({rounded(prefix + "StdDev", "ns", 1), plain<First, Rest..., &Spread::deviation>});
+}
+
 /// The table of a report without columns and rows.
 [[nodiscard]] ProfileTable empty_table(const ProfileReport& report);
 

@@ -5,6 +5,7 @@
 
 #include "model/metric.hpp"
 #include "report/text/format.hpp"
+#include "report/wording/kernels.hpp"
 #include "report/wording/why.hpp"
 
 namespace mprof {
@@ -139,6 +140,21 @@ std::string why_without_times(const CaseResult& result) {
 Cell percentage_cell(const Value& value) {
   return value ? Cell::figure(format::fixed(value->median, 1)).valued(value->median)
                : Cell::missing(value.absent);
+}
+
+void add_counted_columns(Table& table) {
+  table.numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
+  table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
+}
+
+void add_counted(std::vector<Cell>& cells, const KernelResult* counted) {
+  for (const std::string_view metric : {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                                        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+                                        "sm__warps_active.avg.pct_of_peak_sustained_active"})
+    cells.push_back(counted == nullptr ? Cell::missing("it was not counted")
+                                       : percentage_cell(counted->counters.value(metric)));
+  cells.push_back(counted != nullptr && counted->bottleneck ? Cell::words(bound_text(*counted->bottleneck))
+                                                            : Cell::dash());
 }
 
 Cell samples_cell(const CaseResult& result) {

@@ -52,6 +52,11 @@ void add_qualities(std::vector<Cell>& cells, const CaseResult& result);
 /// A percentage that was read once, of which more than a decimal says nothing.
 [[nodiscard]] Cell percentage_cell(const Value& value);
 
+/// SM, memory, achieved occupancy and bottleneck of a kernel, and what stands in them; nullptr of one that
+/// was not counted.
+void add_counted_columns(Table& table);
+void add_counted(std::vector<Cell>& cells, const KernelResult* counted);
+
 /// How many samples of its times were taken.
 [[nodiscard]] Cell samples_cell(const CaseResult& result);
 

@@ -61,21 +61,6 @@ json cards_of(const ProgramPicture& picture) {
   return cards;
 }
 
-Cell counted_cell(const FunctionTime& function, std::string_view metric) {
-  return function.counted == nullptr ? Cell::missing("it was not counted")
-                                     : percentage_cell(function.counted->counters.value(metric));
-}
-
-void add_counted_cells(const FunctionTime& function, std::vector<Cell>& cells) {
-  for (const std::string_view metric : {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
-                                        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
-                                        "sm__warps_active.avg.pct_of_peak_sustained_active"})
-    cells.push_back(counted_cell(function, metric));
-  cells.push_back(function.counted != nullptr && function.counted->bottleneck
-                      ? Cell::words(bound_text(*function.counted->bottleneck))
-                      : Cell::dash());
-}
-
 /// "backward"; "forward 60.0 %, backward 40.0 %", of the time of a kernel.
 std::string launched_in(const FunctionTime& function) {
   constexpr double nearly_all = 0.95, little = 0.1;
@@ -114,10 +99,7 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
   if (are_known) table.text("Kind");
   if (has_ranges) table.text("Launched in");
   table.numbers("Launches" + a_step).numbers("Time" + a_step, Unit::second).numbers("Share");
-  if (are_counted) {
-    table.numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
-    table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
-  }
+  if (are_counted) add_counted_columns(table);
   const std::vector<std::string> names = shown_kernel_names(picture);
   for (std::size_t i = 0; i < shown; ++i) {
     const FunctionTime& function = picture.functions[i];
@@ -129,7 +111,7 @@ Table functions_table(const ProgramPicture& picture, const PageContext& page) {
     cells.push_back(Cell::figure(format::significant(launches, 3)).valued(launches));
     cells.push_back(Cell::bare(derived_value(static_cast<double>(function.time) * s_per_ns / steps)));
     cells.push_back(Cell::figure(format::percent(share)).valued(share));
-    if (are_counted) add_counted_cells(function, cells);
+    if (are_counted) add_counted(cells, function.counted);
     table.row(std::move(cells));
   }
   return table;

@@ -75,14 +75,9 @@ std::vector<TopKernel> kernels_by_time(const FamilyResult& family, const CaseRes
   return kernels;
 }
 
-Cell counted_percent(const KernelResult* counted, std::string_view metric) {
-  return counted == nullptr ? Cell::missing("it was not counted")
-                            : percentage_cell(counted->counters.value(metric));
-}
-
-/// What a trace tells; `counted` is empty where no kernel of the table was counted.
-std::vector<Cell> top_kernel_row(const TopKernel& kernel, std::optional<const KernelResult*> counted) {
-  std::vector<Cell> cells{
+/// What a trace tells.
+std::vector<Cell> traced_cells(const TopKernel& kernel) {
+  return {
       Cell::words(format::elide(format::one_line(kernel.name), longest_top_name)), Cell::words(kernel.op),
       kernel.launches > 0
           ? Cell::figure(format::count(static_cast<std::uint64_t>(kernel.launches))).valued(kernel.launches)
@@ -90,15 +85,6 @@ std::vector<Cell> top_kernel_row(const TopKernel& kernel, std::optional<const Ke
       Cell::bare(derived_value(kernel.time)),
       kernel.share ? Cell::figure(format::percent(*kernel.share)).valued(*kernel.share)
                    : Cell::missing(not_traced)};
-  if (!counted) return cells;
-  for (const std::string_view metric : {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
-                                        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
-                                        "sm__warps_active.avg.pct_of_peak_sustained_active"})
-    cells.push_back(counted_percent(*counted, metric));
-  cells.push_back(*counted != nullptr && (*counted)->bottleneck
-                      ? Cell::words(bound_text(*(*counted)->bottleneck))
-                      : Cell::dash());
-  return cells;
 }
 
 /// nullptr where it was not counted.
@@ -129,12 +115,12 @@ nlohmann::json top_kernels_view(const FamilyResult& family, const VariantResult&
     for (std::size_t i = 0; i < shown; ++i) counted.push_back(counted_of(family, *result, kernels[i]));
     const bool are_counted =
         std::ranges::any_of(counted, [](const KernelResult* one) { return one != nullptr; });
-    if (are_counted) {
-      table.numbers("SM", Unit::percent).numbers("Memory", Unit::percent);
-      table.numbers("Achieved occupancy", Unit::percent).text("Bottleneck");
+    if (are_counted) add_counted_columns(table);
+    for (std::size_t i = 0; i < shown; ++i) {
+      std::vector<Cell> cells = traced_cells(kernels[i]);
+      if (are_counted) add_counted(cells, counted[i]);
+      table.row(std::move(cells));
     }
-    for (std::size_t i = 0; i < shown; ++i)
-      table.row(top_kernel_row(kernels[i], are_counted ? std::optional(counted[i]) : std::nullopt));
     return table.view();
   }
   return false;
