@@ -179,8 +179,7 @@ bool NvtxPayloads::copy(const void* from, void* to, std::size_t size) {
     is_refused_ = true;
     journal_.note(
         "What NVTX ranges have attached is not recorded: the system does not let a process copy its memory "
-        "by "
-        "process_vm_readv().");
+        "by process_vm_readv().");
   }
   return copied == static_cast<ssize_t>(size);
 }

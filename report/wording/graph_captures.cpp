@@ -61,12 +61,11 @@ std::vector<std::string> captures_remarks(const GraphCaptures& captures) {
   }
   if (idle > most) remarks.push_back(fmt::format("So did {} more ranges.", idle - most));
   if (unknown > 0)
-    remarks.push_back(fmt::format(
-        "{} of CUDA graphs ran whose capture is not known. It was before the trace began, or the profiler "
-        "does "
-        "not record the making of nodes, or child graphs were captured in several ranges. Their time stands "
-        "where the graph was launched.",
-        counted(unknown, "node", "nodes")));
+    remarks.push_back(
+        fmt::format("{} of CUDA graphs ran whose capture is not known. It was before the trace began, or the "
+                    "profiler does not record the making of nodes, or child graphs were captured in several "
+                    "ranges. Their time stands where the graph was launched.",
+                    counted(unknown, "node", "nodes")));
   if (captures.whole_graphs > 0)
     remarks.push_back(fmt::format(
         "{} of CUDA graphs were traced as a whole, {} in all. The kernels in them are not known, nor where "

@@ -100,8 +100,7 @@ std::optional<std::string> ignored_profiler_calls(const trace::Trace& trace) {
   if (starts == 0) return std::nullopt;
   return fmt::format(
       "The program calls cudaProfilerStart() {}. mprof did not follow that: --window profiler-api limits the "
-      "trace and "
-      "the counters to what lies between the first of these calls and cudaProfilerStop().",
+      "trace and the counters to what lies between the first of these calls and cudaProfilerStop().",
       starts == 1 ? "once" : fmt::format("{} times", starts));
 }
 

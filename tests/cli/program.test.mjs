@@ -171,24 +171,27 @@ test("a pipe on standard input is kept for each execution, up to a limit, and a 
   assert.match(silent.stderr, /a pipe that gives nothing: programs find it empty/);
 });
 
+/** `mprof run` with these words ends with exit code 2 and such an error, and writes nothing. */
+function refused(t, words, why) {
+  const out = join(temporary(t), "none");
+  const { code, err } = mprof(["run", "--out", out, ...words]);
+  assert.equal(code, 2, err);
+  assert.match(err, why);
+  assert.ok(!existsSync(out));
+}
+
 test("what is no program is refused with exit code 2, and nothing is written", (t) => {
-  const directory = temporary(t), out = join(directory, "run"), text = join(directory, "text");
+  const directory = temporary(t), text = join(directory, "text");
   writeFileSync(text, "not a program");
-  const refused = (words, why) => {
-    const { code, err } = mprof(["run", "--out", out, ...words]);
-    assert.equal(code, 2, err);
-    assert.match(err, why);
-    assert.ok(!existsSync(out));
-  };
-  refused(["--", "./nowhere"], /nowhere: there is no such file/);
-  refused(["--", "no-such-program"], /no folder of PATH/);
-  refused(["--", directory], /a folder/);
-  refused(["--", text], /chmod \+x/);
-  refused(["--"], /a program is missing after --/);
-  refused(["--all", "--", "true"], /--all is for variants/);
-  refused(["--name", "a/b", "--", "true"], /no name of a program/);
-  refused(["--passes", "source", "--", "true"], /for variants/);
-  refused(["--name", "x", "--all"], /--name is for a program/);
+  refused(t, ["--", "./nowhere"], /nowhere: there is no such file/);
+  refused(t, ["--", "no-such-program"], /no folder of PATH/);
+  refused(t, ["--", directory], /a folder/);
+  refused(t, ["--", text], /chmod \+x/);
+  refused(t, ["--"], /a program is missing after --/);
+  refused(t, ["--all", "--", "true"], /--all is for variants/);
+  refused(t, ["--name", "a/b", "--", "true"], /no name of a program/);
+  refused(t, ["--passes", "source", "--", "true"], /for variants/);
+  refused(t, ["--name", "x", "--all"], /--name is for a program/);
 });
 
 test("which kernels are counted is in the record; what says so wrongly is refused by name", (t) => {
@@ -200,23 +203,16 @@ test("which kernels are counted is in the record; what says so wrongly is refuse
   const { plan, cases } = read_run(out);
   assert.deepEqual([plan.kernels, plan.launch_skip, plan.max_kernels], ["scale|tile<\\d+>", 3, 7]);
   assert.deepEqual(cases[0].passes.map((pass) => pass.pass), ["timing", "counters"]);
-  const none = join(temporary(t), "none");
-  const refused = (words, why) => {
-    const { code, err } = mprof(["run", "--out", none, ...words]);
-    assert.equal(code, 2, err);
-    assert.match(err, why);
-    assert.ok(!existsSync(none));
-  };
-  refused(["--kernels", "gemm(", "--", "true"], /--kernels 'gemm\(' is no regular expression.*backslash/);
-  refused(["--kernels", "*", "--", "true"], /--kernels '\*' is no regular expression/);
-  refused(["--kernels", "", "--", "true"], /--kernels/);
+  refused(t, ["--kernels", "gemm(", "--", "true"], /--kernels 'gemm\(' is no regular expression.*backslash/);
+  refused(t, ["--kernels", "*", "--", "true"], /--kernels '\*' is no regular expression/);
+  refused(t, ["--kernels", "", "--", "true"], /--kernels/);
   for (const option of ["--launch-skip", "--max-kernels"]) {
     for (const wrong of ["-1", "0", "1.5", "many", "99999999999999999999"])
-      refused([`${option}=${wrong}`, "--", "true"], new RegExp(`${option} ${wrong}: give a whole number from 1 on`));
+      refused(t, [`${option}=${wrong}`, "--", "true"], new RegExp(`${option} ${wrong}: give a whole number from 1 on`));
   }
   for (const [option, value] of [["--kernels", "gemm"], ["--launch-skip", "1"], ["--max-kernels", "1"]]) {
-    refused([option, value, "--all"], new RegExp(`${option} is for a program, which stands after --`));
-    refused([option, value, "--passes", "timing", "--", "true"], new RegExp(`${option} is for the counters pass`));
+    refused(t, [option, value, "--all"], new RegExp(`${option} is for a program, which stands after --`));
+    refused(t, [option, value, "--passes", "timing", "--", "true"], new RegExp(`${option} is for the counters pass`));
   }
 });
 
@@ -226,21 +222,14 @@ test("a window is in the record; a wrong one is refused with what is right", (t)
   assert.equal(code, 0, err);
   validate_run(out);
   assert.equal(read_run(out).plan.window, "range:forward[3..5]");
-  const none = join(temporary(t), "none");
-  const refused = (words, why) => {
-    const { code, err } = mprof(["run", "--out", none, ...words]);
-    assert.equal(code, 2, err);
-    assert.match(err, why);
-    assert.ok(!existsSync(none));
-  };
   for (const wrong of ["", "10..20", "steps:1..2", "profiler"])
-    refused(["--window", wrong, "--", "true"], /--window .*: give step:10\.\.20, range:NAME, .*profiler-api or seconds/);
-  refused(["--window", "step:5..3", "--", "true"], /--window step:5\.\.3: .*the smaller one first/);
-  refused(["--window", "range:x[0]", "--", "true"], /whole numbers from 1 on/);
-  refused(["--window", "seconds:3..1", "--", "true"], /seconds:1\.5\.\.3/);
-  refused(["--window", "step:1..2", "--passes", "trace", "--", "true"], /the timing pass finds the steps/);
-  refused(["--window", "profiler-api", "--passes", "timing", "--", "true"], /which --passes leaves out/);
-  refused(["--window", "profiler-api", "--all"], /--window is for a program, which stands after --/);
+    refused(t, ["--window", wrong, "--", "true"], /--window .*: give step:10\.\.20, range:NAME, .*profiler-api or seconds/);
+  refused(t, ["--window", "step:5..3", "--", "true"], /--window step:5\.\.3: .*the smaller one first/);
+  refused(t, ["--window", "range:x[0]", "--", "true"], /whole numbers from 1 on/);
+  refused(t, ["--window", "seconds:3..1", "--", "true"], /seconds:1\.5\.\.3/);
+  refused(t, ["--window", "step:1..2", "--passes", "trace", "--", "true"], /the timing pass finds the steps/);
+  refused(t, ["--window", "profiler-api", "--passes", "timing", "--", "true"], /which --passes leaves out/);
+  refused(t, ["--window", "profiler-api", "--all"], /--window is for a program, which stands after --/);
 });
 
 test("without a GPU the other passes say why they are not there, and a report is made", (t) => {
