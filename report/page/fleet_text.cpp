@@ -9,6 +9,7 @@
 
 #include "report/text/format.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/fleet.hpp"
 
 namespace mprof {
 namespace {
@@ -33,7 +34,8 @@ void add_failures(std::string& out, const FleetMember& member) {
 
 void add_details(std::string& out, const FleetOfModel& model, const FleetVerdict& verdict) {
   const std::string facts = fleet_facts_text(model, *verdict.member);
-  if (!verdict.cause.empty()) out += fmt::format("    cause: {}\n", format::one_line(verdict.cause));
+  if (const std::string cause = slow_gpu_cause(model, verdict); !cause.empty())
+    out += fmt::format("    cause: {}\n", format::one_line(cause));
   if (verdict.slow && !facts.empty()) out += fmt::format("    {}\n", facts);
   for (std::size_t i = 0; i < std::min(shown_times, verdict.slow_times.size()); ++i) {
     const SlowTime& slow = verdict.slow_times[i];
@@ -101,7 +103,8 @@ std::string render_fleet_text(const Fleet& fleet, bool all) {
           untold);
   }
   if (!fleet.too_few.empty())
-    out += fmt::format("Too few to tell a slow one (fewer than five): {}\n", format::list(fleet.too_few));
+    out +=
+        fmt::format("Too few to tell a slow one (fewer than five): {}\n", format::list(too_few_gpus(fleet)));
   for (const FleetMember* member : fleet.failed) {
     out += fmt::format("FAILED {}\n", machine_text(*member));
     add_failures(out, *member);

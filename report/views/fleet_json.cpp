@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/views/views.hpp"
+#include "report/wording/fleet.hpp"
 
 namespace mprof {
 namespace {
@@ -10,7 +11,7 @@ ordered_json slow_json(const SlowTime& slow) {
   return {{"time", slow.time}, {"performance", slow.performance}, {"deviations", slow.deviations}};
 }
 
-ordered_json machine_json(const FleetVerdict& verdict) {
+ordered_json machine_json(const FleetOfModel& fleet, const FleetVerdict& verdict) {
   ordered_json slow = ordered_json::array();
   for (const SlowTime& time : verdict.slow_times) slow.push_back(slow_json(time));
   return {{"run", verdict.member->name},
@@ -22,7 +23,7 @@ ordered_json machine_json(const FleetVerdict& verdict) {
           {"deviations", verdict.times > 0 ? ordered_json(verdict.deviations) : ordered_json(nullptr)},
           {"slow", verdict.slow},
           {"once", verdict.once},
-          {"cause", verdict.cause},
+          {"cause", slow_gpu_cause(fleet, verdict)},
           {"slow_times", std::move(slow)},
           {"other_outputs", verdict.other_outputs},
           {"failures", verdict.member->failures},
@@ -31,7 +32,7 @@ ordered_json machine_json(const FleetVerdict& verdict) {
 
 ordered_json fleet_model_json(const FleetOfModel& model) {
   ordered_json machines = ordered_json::array();
-  for (const FleetVerdict& verdict : model.verdicts) machines.push_back(machine_json(verdict));
+  for (const FleetVerdict& verdict : model.verdicts) machines.push_back(machine_json(model, verdict));
   return {{"model", model.model},
           {"times", model.usual_times.size()},
           {"spread", model.spread},
@@ -67,8 +68,9 @@ ordered_json fleet_json(const Fleet& fleet) {
                       {"part", member->part},
                       {"gpu", member->gpu},
                       {"failures", member->failures}});
-  return {{"schema", "mprof.fleet/1"}, {"bad", fleet.is_bad()},       {"models", std::move(models)},
-          {"too_few", fleet.too_few},  {"failed", std::move(failed)}, {"histories", std::move(histories)}};
+  return {{"schema", "mprof.fleet/1"},   {"bad", fleet.is_bad()},
+          {"models", std::move(models)}, {"too_few", too_few_gpus(fleet)},
+          {"failed", std::move(failed)}, {"histories", std::move(histories)}};
 }
 
 }  // namespace mprof

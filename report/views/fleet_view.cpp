@@ -9,6 +9,7 @@
 #include "report/views/fleet_charts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/fleet.hpp"
 
 namespace mprof {
 namespace {
@@ -78,7 +79,8 @@ std::string several_of(const std::vector<std::string>& names) {
 /// What is said of a bad machine, a sentence an item.
 std::vector<std::string> details_of(const FleetOfModel& fleet, const FleetVerdict& verdict) {
   std::vector<std::string> details;
-  if (!verdict.cause.empty()) details.push_back(fmt::format("Cause: {}.", format::one_line(verdict.cause)));
+  if (const std::string cause = slow_gpu_cause(fleet, verdict); !cause.empty())
+    details.push_back(fmt::format("Cause: {}.", format::one_line(cause)));
   if (verdict.slow) {
     if (const std::string facts = fleet_facts_text(fleet, *verdict.member); !facts.empty())
       details.push_back(format::sentence_case(facts) + ".");
@@ -194,33 +196,6 @@ std::string fleet_headline(const Fleet& fleet) {
 
 }  // namespace
 
-std::string fleet_standing(const FleetVerdict& verdict) {
-  std::vector<std::string> words;
-  if (verdict.slow) words.emplace_back("SLOW");
-  if (!verdict.other_outputs.empty()) words.emplace_back("WRONG BITS");
-  if (!verdict.member->failures.empty()) words.emplace_back("FAILED");
-  if (verdict.once) words.emplace_back("once slow");
-  if (words.empty() && verdict.times == 0) return "not compared";
-  return words.empty() ? "ok" : fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::string what_tells(const FleetVerdict& once) {
-  return fmt::format("measured in one round: run it again with {}--rounds 3 to tell",
-                     once.cause.empty() ? "" : "the fleet's build and ");
-}
-
-std::string fleet_facts_text(const FleetOfModel& fleet, const FleetMember& member) {
-  std::vector<std::string> words;
-  for (const FleetFact& fact : fleet_facts()) {
-    const std::string name(fact.name);
-    if (!member.facts.contains(name)) continue;
-    words.push_back(fmt::format("{} {} (the fleet's {})", name,
-                                format::quantity(member.facts.at(name), fact.unit),
-                                format::quantity(fleet.usual_facts.at(name), fact.unit)));
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 Page fleet_page(const Fleet& fleet) {
   PagePlan plan;
   (void)plan.anchors.make("histories");
@@ -235,7 +210,8 @@ Page fleet_page(const Fleet& fleet) {
        "Other bits: an output with another checksum than nine in ten of the fleet."},
       {"models", std::move(models)},
       {"histories", fleet.histories.empty() ? json(false) : histories_table(fleet).view()},
-      {"too_few", fleet.too_few.empty() ? json(false) : json(format::one_line(format::list(fleet.too_few)))},
+      {"too_few",
+       fleet.too_few.empty() ? json(false) : json(format::one_line(format::list(too_few_gpus(fleet))))},
       {"failed", failed_machines(fleet)}};
   return {std::move(view), plan.take_charts()};
 }

@@ -161,14 +161,6 @@ struct ComparisonScope {
 /// The view of fleet.html.mustache, with a heat map of each model.
 [[nodiscard]] Page fleet_page(const Fleet& fleet);
 
-/// "SLOW, WRONG BITS", or "ok".
-[[nodiscard]] std::string fleet_standing(const FleetVerdict& verdict);
-/// What tells whether one that was once slow is slow, without a full stop.
-[[nodiscard]] std::string what_tells(const FleetVerdict& once);
-
-/// "SM clock 1.3 GHz (the fleet's 1.98 GHz), ...": the facts that both have; empty where they have none.
-[[nodiscard]] std::string fleet_facts_text(const FleetOfModel& fleet, const FleetMember& member);
-
 /// The fleet as data: the format of `mprof fleet --json`, explained in docs/formats/fleet-json.md.
 [[nodiscard]] nlohmann::ordered_json fleet_json(const Fleet& fleet);
 

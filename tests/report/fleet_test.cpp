@@ -13,6 +13,7 @@
 #include "model/statistics/robust.hpp"
 #include "report/page/fleet_page.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/fleet.hpp"
 #include "tests/report/history_runs.hpp"
 
 namespace mprof {
@@ -297,7 +298,8 @@ TEST(FleetTest, TellsCausesApart) {
   members[3].facts["PCIe link width"] = 8;
   const Fleet fleet = judge_fleet(members);
   std::map<std::string, std::string> causes;
-  for (const FleetVerdict& verdict : fleet.models[0].verdicts) causes[verdict.member->name] = verdict.cause;
+  for (const FleetVerdict& verdict : fleet.models[0].verdicts)
+    causes[verdict.member->name] = slow_gpu_cause(fleet.models[0], verdict);
   EXPECT_EQ(causes["0"], "");
   EXPECT_TRUE(causes["1"].starts_with("its clock (power, heat or a limit): ")) << causes["1"];
   EXPECT_TRUE(causes["2"].starts_with("a neighbour: other processes used 38")) << causes["2"];
@@ -312,7 +314,8 @@ TEST(FleetTest, TellsTheClockFromWhatIsSlowInCyclesToo) {
   members[2].facts["memory bandwidth"] = 2.5e12;
   const Fleet fleet = judge_fleet(members);
   std::map<std::string, std::string> causes;
-  for (const FleetVerdict& verdict : fleet.models[0].verdicts) causes[verdict.member->name] = verdict.cause;
+  for (const FleetVerdict& verdict : fleet.models[0].verdicts)
+    causes[verdict.member->name] = slow_gpu_cause(fleet.models[0], verdict);
   EXPECT_NE(causes["1"].find("its clock"), std::string::npos) << causes["1"];
   EXPECT_NE(causes["1"].find("in cycles it is slow too"), std::string::npos) << causes["1"];
   EXPECT_NE(causes["1"].find("its memory, by the bandwidth measured: 2.5"), std::string::npos) << causes["1"];
@@ -423,7 +426,7 @@ TEST(FleetTest, JudgesEachModelAlone) {
   const Fleet fleet = judge_fleet(members);
   EXPECT_EQ(fleet.models.size(), 2U);
   EXPECT_FALSE(fleet.is_bad());
-  EXPECT_EQ(fleet.too_few, std::vector<std::string>{"Rare GPU (3)"});
+  EXPECT_EQ(too_few_gpus(fleet), std::vector<std::string>{"Rare GPU (3)"});
   members[13].failures = {"fake/case@1: wrong"};
   EXPECT_TRUE(judge_fleet(members).is_bad());
 }
@@ -462,7 +465,8 @@ TEST(FleetTest, AnotherBuildIsNamedBeforeTheGpuIsBlamed) {
     const FleetVerdict& verdict = fleet.models.at(0).verdicts.front();
     EXPECT_EQ(verdict.member, &members[3]);
     EXPECT_EQ(verdict.once, rounds == 1);
-    EXPECT_TRUE(verdict.cause.starts_with("another build of mprof, 0.0.9 (fedcba9)")) << verdict.cause;
+    const std::string cause = slow_gpu_cause(fleet.models[0], verdict);
+    EXPECT_TRUE(cause.starts_with("another build of mprof, 0.0.9 (fedcba9)")) << cause;
     if (verdict.once) {
       EXPECT_NE(what_tells(verdict).find("with the fleet's build and"), std::string::npos);
     }

@@ -17,7 +17,6 @@
 #include "model/statistics/median.hpp"
 #include "model/statistics/robust.hpp"
 #include "report/analysis/machines/environment.hpp"
-#include "report/text/format.hpp"
 #include "system/error.hpp"
 
 namespace mprof {
@@ -66,11 +65,6 @@ bool are_many(std::size_t slow, std::size_t all) {
 
 std::string time_name(const std::string& id, const std::string& op) {
   return id + " " + op;
-}
-
-std::string shown_fact(const std::map<std::string, double>& facts, const char* name) {
-  const auto* const fact = std::ranges::find(all_facts, name, &FleetFact::name);
-  return format::quantity(facts.at(name), fact->unit);
 }
 
 /// Slower by more than healthy times move, and to this day.
@@ -150,7 +144,10 @@ class Judge {
     }
     find_residuals(all);
     const RobustSpread spread = compared.empty() ? RobustSpread{} : robust_spread(compared);
-    FleetOfModel fleet{.model = members_.front()->model, .usual_facts = facts_, .spread = spread.deviation};
+    FleetOfModel fleet{.model = members_.front()->model,
+                       .usual_facts = facts_,
+                       .usual_build = build_,
+                       .spread = spread.deviation};
     for (const auto& [name, logs] : spreads_) fleet.usual_times[name] = std::exp(logs.centre);
     const std::vector<double> least = least_deviations(all);
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -298,8 +295,8 @@ class Judge {
       const auto usual = outputs_.find(marked(name, mark));
       if (usual != outputs_.end() && usual->second != mark) verdict.other_outputs.push_back(name);
     }
-    if (verdict.slow) verdict.cause = cause_of(verdict);
-    if (verdict.once && member.build != build_) verdict.cause = other_build(member);
+    if (verdict.slow) verdict.causes = causes_of(verdict);
+    if (verdict.once && member.build != build_) verdict.causes = {{.what = SlowGpuCause::What::other_build}};
     const bool in_rounds = deviations.rounds.size() >= rounds_to_repeat;
     if (!in_rounds && !verdict.once) verdict.slow_times.clear();
     return verdict;
@@ -318,52 +315,46 @@ class Judge {
     return own == member.facts.end() ? 0 : own->second - facts_.at(fact);
   }
 
-  /// Where its clock is lower: whether that is all of it. Its performance in cycles is that in seconds over
-  /// its share of the fleet's clock.
-  [[nodiscard]] static std::string in_cycles(double performance, double clock_share) {
-    const double cycles = performance / clock_share;
-    return fmt::format("in cycles it is {}, at {} of the fleet",
-                       cycles < slow_performance ? "slow too" : "level", format::percent(cycles));
+  /// Its performance in cycles is that in seconds over its share of the fleet's clock.
+  [[nodiscard]] SlowGpuCause lower_clock(const FleetVerdict& verdict, double share) const {
+    SlowGpuCause cause = lower(SlowGpuCause::What::clock, *verdict.member, sm_clock);
+    cause.performance_in_cycles = performance_where_slow(verdict) / share;
+    cause.is_slow_in_cycles = cause.performance_in_cycles < slow_performance;
+    return cause;
   }
 
-  [[nodiscard]] std::string other_build(const FleetMember& member) const {
-    return fmt::format("another build of mprof, {}; the fleet's is {}", member.build, build_);
+  [[nodiscard]] SlowGpuCause lower(SlowGpuCause::What what, const FleetMember& member,
+                                   const std::string& fact) const {
+    return {.what = what, .own = member.facts.at(fact), .fleet = facts_.at(fact)};
   }
 
-  /// What is lower than the fleet's, as sentences without a full stop; what explains all of it alone.
-  [[nodiscard]] std::string cause_of(const FleetVerdict& verdict) const {
+  /// What is lower than the fleet's; what explains all of it alone.
+  [[nodiscard]] std::vector<SlowGpuCause> causes_of(const FleetVerdict& verdict) const {
+    using What = SlowGpuCause::What;
     const FleetMember& member = *verdict.member;
+    if (member.build != build_) return {{.what = What::other_build}};
     const auto is_below = [&](const char* fact) {
       return share_of_fleet(member, fact).value_or(1) < slow_performance;
     };
-    const auto against = [&](const char* what, const char* fact) {
-      return fmt::format("{}: {}, the fleet's {}", what, shown_fact(member.facts, fact),
-                         shown_fact(facts_, fact));
-    };
-    if (member.build != build_) return other_build(member);
-    std::vector<std::string> causes;
-    if (const double more = more_than_fleet(member, neighbours); more >= share_that_slows)
-      causes.push_back(fmt::format("a neighbour: other processes used {} more of the GPU than of the fleet's",
-                                   format::percent(more / 100)));
+    std::vector<SlowGpuCause> causes;
+    if (more_than_fleet(member, neighbours) >= share_that_slows)
+      causes.push_back(lower(What::neighbour, member, neighbours));
     if (is_below(sm_clock)) {
-      const double performance = performance_where_slow(verdict), share = *share_of_fleet(member, sm_clock);
-      const std::string clock = against("its clock (power, heat or a limit)", sm_clock);
-      if (causes.empty() && performance / share >= slow_performance)
-        return fmt::format("{}; {}", clock, in_cycles(performance, share));
-      causes.push_back(fmt::format("{}; {}", clock, in_cycles(performance, share)));
+      const SlowGpuCause clock = lower_clock(verdict, *share_of_fleet(member, sm_clock));
+      if (causes.empty() && !clock.is_slow_in_cycles) return {clock};
+      causes.push_back(clock);
     }
     if (is_below(memory_clock))
-      causes.push_back(against("its memory's clock", memory_clock));
+      causes.push_back(lower(What::memory_clock, member, memory_clock));
     else if (is_below(memory_bandwidth))
-      causes.push_back(against("its memory, by the bandwidth measured", memory_bandwidth));
+      causes.push_back(lower(What::memory_bandwidth, member, memory_bandwidth));
     if (is_below(link_width))
-      causes.push_back(against("its link, in PCIe lanes", link_width));
+      causes.push_back(lower(What::link_width, member, link_width));
     else if (is_below(link_bandwidth))
-      causes.push_back(against("its link, by the bandwidth measured", link_bandwidth));
-    if (!causes.empty()) return fmt::format("{}", fmt::join(causes, "; "));
-    return member.facts.contains(sm_clock)
-               ? "not known: clocks, memory, link and neighbours are about the fleet's"
-               : "not known, the records have no clocks";
+      causes.push_back(lower(What::link_bandwidth, member, link_bandwidth));
+    if (causes.empty())
+      causes.push_back({.what = member.facts.contains(sm_clock) ? What::none : What::no_clocks});
+    return causes;
   }
 
   static double performance_where_slow(const FleetVerdict& verdict) {
@@ -431,7 +422,7 @@ Fleet judge_fleet(const std::vector<FleetMember>& members) {
       fleet.models.push_back(Judge(of_model).judged());
       continue;
     }
-    fleet.too_few.push_back(fmt::format("{} ({})", model, of_model.size()));
+    fleet.too_few.push_back({model, of_model.size()});
     std::ranges::copy_if(of_model, std::back_inserter(fleet.failed),
                          [](const FleetMember* member) { return !member->failures.empty(); });
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -68,6 +69,26 @@ struct FleetHistory {
   std::string absent{};                        ///< why it is undecided
 };
 
+/// What of a slow GPU differs from the fleet's.
+struct SlowGpuCause {
+  enum class What : std::uint8_t {
+    other_build,  ///< of mprof
+    neighbour,    ///< other processes used more of the GPU: `own` and `fleet` in percent
+    clock,
+    memory_clock,
+    memory_bandwidth,  ///< as measured
+    link_width,        ///< PCIe lanes
+    link_bandwidth,    ///< as measured
+    none,              ///< that was recorded
+    no_clocks,         ///< were recorded, and nothing else differs
+  };
+  What what = What::none;
+  double own = 0;                    ///< in the unit of the fact; 0 where that is none
+  double fleet = 0;                  ///< the fleet's median
+  double performance_in_cycles = 1;  ///< of a clock: the fleet's time over this one's, both in cycles
+  bool is_slow_in_cycles = false;    ///< of a clock: it does not explain all of it
+};
+
 struct FleetVerdict {
   const FleetMember* member = nullptr;
   std::size_t times = 0;   ///< of it that the fleet has as well; without any, nothing is known of its speed
@@ -77,7 +98,7 @@ struct FleetVerdict {
   bool once = false;       ///< it would be, but there is only one round: to be measured again
   std::vector<SlowTime> slow_times{};        ///< in two rounds at least, or once where it was once slow
   std::vector<std::string> other_outputs{};  ///< where its bits differ from the fleet's
-  std::string cause{};                       ///< of one that is slow, or was once: without a full stop
+  std::vector<SlowGpuCause> causes{};        ///< of one that is slow; of one that was once, another build
   [[nodiscard]] bool is_bad() const { return slow || !other_outputs.empty() || !member->failures.empty(); }
 };
 
@@ -86,14 +107,21 @@ struct FleetOfModel {
   std::string model{};
   std::map<std::string, double> usual_times{};  ///< s, the fleet's, of each time that at least five GPUs have
   std::map<std::string, double> usual_facts{};  ///< the median of each of fleet_facts()
+  std::string usual_build{};                    ///< of mprof, that most have
   double spread = 0;  ///< robust standard deviation of performance between its GPUs, as a share
   std::vector<FleetVerdict> verdicts{};  ///< what is bad first, then by performance
+};
+
+/// GPUs of one model, of which there are too few to find a slow one.
+struct TooFewGpus {
+  std::string model{};
+  std::size_t gpus = 0;
 };
 
 /// Of each model that there are at least five GPUs of; `members` must outlive it.
 struct Fleet {
   std::vector<FleetOfModel> models{};
-  std::vector<std::string> too_few{};        ///< models with fewer GPUs, where no slow one can be found
+  std::vector<TooFewGpus> too_few{};
   std::vector<const FleetMember*> failed{};  ///< of these models, machines with a case that failed
   std::vector<FleetHistory> histories{};     ///< of GPUs with earlier runs: what declined first
   [[nodiscard]] bool is_bad() const;
