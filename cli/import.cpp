@@ -72,8 +72,7 @@ Verb import_verb() {
       .section = Section::data,
       .options = {{"nsys", "[NAME=]FILE", "",
                    "A database that `nsys export --type sqlite` made. NAME is the program's name; by default "
-                   "the name "
-                   "of the file. The first program is the baseline of the others.",
+                   "the name of the file. The first program is the baseline of the others.",
                    true},
                   {"torch", "[NAME=]FILE", "",
                    "A trace that PyTorch's profiler wrote (`export_chrome_trace`), also compressed by gzip. "

@@ -124,8 +124,7 @@ RunRequest parse_request(const Arguments& arguments, const std::vector<PluginSou
   if (!request.all && request.patterns.empty()) {
     throw Error(ExitCode::usage,
                 "say what to run: --all, --variant GLOB (`mprof list` shows the variants), --source FILE, or "
-                "a program "
-                "after --, as in: mprof run -- ./program ARGUMENT");
+                "a program after --, as in: mprof run -- ./program ARGUMENT");
   }
   if (request.passes.empty()) request.passes = parse_passes(arguments.text("passes"));
   if (!request.metrics.empty() && std::ranges::count(request.passes, Pass::counters) == 0) {

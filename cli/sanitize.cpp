@@ -114,10 +114,8 @@ Verb sanitize_verb() {
           "Runs each CUDA variant of the run in DIR under NVIDIA's compute-sanitizer, on a small problem, "
           "one tool after another. The findings go to DIR/sanitizer.json, which `mprof report` shows. The "
           "exit code is 3 when errors were found, and 5 when nothing could run under it. A program of your "
-          "own "
-          "stands after `--`: it runs once under each tool (memcheck without --tool), and nothing is "
-          "written. "
-          "Its kernels have line numbers in the findings when nvcc compiled them with -lineinfo.",
+          "own stands after `--`: it runs once under each tool (memcheck without --tool), and nothing is "
+          "written. Its kernels have line numbers in the findings when nvcc compiled them with -lineinfo.",
       .examples = {{"mprof sanitize results/a", "all CUDA variants under all tools"},
                    {"mprof sanitize results/a --tool memcheck --variant '{family}/*'",
                     "some of them, under one"},

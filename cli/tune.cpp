@@ -148,8 +148,7 @@ Verb tune_verb() {
         "hardware counter. Default: op_time, or group_time where an op time omits work."},
        {"strategy", "NAME", "grid",
         "grid: every point. random: some points. halving: every point briefly, then the better half for "
-        "twice "
-        "as long, until at most four are left."},
+        "twice as long, until at most four are left."},
        {"points", "N", "60",
         "With random: the number of points. With 60, the best of them is among the best 5 % of all with a "
         "probability of 95 %."},

@@ -32,8 +32,7 @@ class ClockCheck final : public Collector {
     if (std::abs(seconds_ - other_seconds_) <= allowance + tolerance * other_seconds_) return std::nullopt;
     return fmt::format(
         "the clock that times are taken by counted {:.4g} s while the kernel's counted {:.4g} s: something "
-        "in "
-        "its process replaced a clock",
+        "in its process replaced a clock",
         seconds_, other_seconds_);
   }
 

@@ -175,12 +175,11 @@ std::vector<std::string> doubts_of(const trace::Trace& trace) {
   const trace::Counts& counts = trace.cases.front().counts;
   const std::uint64_t impossible = counts.zero_time + counts.reversed + counts.overlapping;
   if (const std::uint64_t unseen = trace::unseen_launches(trace, 0); unseen > 0) {
-    doubts.push_back(fmt::format(
-        "The trace has {} and no kernel: what the GPU did is missing, and is not shown as idle. Usual "
-        "reasons "
-        "are WSL, a profiler that does not fit the driver, and a program that was killed before its records "
-        "were written.",
-        counted(unseen, "kernel launch", "es")));
+    doubts.push_back(
+        fmt::format("The trace has {} and no kernel: what the GPU did is missing, and is not shown as idle. "
+                    "Usual reasons are WSL, a profiler that does not fit the driver, and a program that was "
+                    "killed before its records were written.",
+                    counted(unseen, "kernel launch", "es")));
   } else if (launches.without_work > impossible) {
     doubts.push_back(fmt::format(
         "{} of {} have no kernel in the trace: part of what looks idle was work.",

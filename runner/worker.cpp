@@ -225,8 +225,7 @@ class Bench {
     if (copies > 0)
       result.reason =
           "its code forked, and the copy of the process came back from it; mprof ended the copy, and what "
-          "was "
-          "timed ran beside it";
+          "was timed ran beside it";
     else
       result.reason = fmt::format("it left {} running, which mprof ended: work could go on there untimed",
                                   running == 1 ? "a process" : fmt::format("{} processes", running));

@@ -273,8 +273,7 @@ std::vector<std::string> kernel_faults(const journal::Journal& journal, const tr
   if (has_failed)
     sentences.push_back(
         "The line in the source is found by `mprof sanitize -- PROGRAM`, or by `compute-sanitizer PROGRAM`; "
-        "build "
-        "it with nvcc -lineinfo.");
+        "build it with nvcc -lineinfo.");
   return sentences;
 }
 

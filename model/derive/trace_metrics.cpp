@@ -232,8 +232,7 @@ class OpMetrics {
     if (case_.lacks_kernels) {
       return fmt::format(
           "the program launched kernels ({} calls in this op), and the trace has none: the profiler did not "
-          "see "
-          "the GPU's work",
+          "see the GPU's work",
           launched.without_work);
     }
     if (launched.captured > 0 && launched.without_work == 0) {

@@ -170,8 +170,7 @@ class Joiner {
   void map_texts() {
     database_.execute(
         "INSERT INTO main.StringIds SELECT id + (SELECT coalesce(max(id), -1) + 1 FROM main.StringIds), "
-        "value "
-        "FROM other.StringIds WHERE value NOT IN (SELECT value FROM main.StringIds)");
+        "value FROM other.StringIds WHERE value NOT IN (SELECT value FROM main.StringIds)");
     database_.execute(
         "CREATE TEMP TABLE text_map AS SELECT o.id AS old, m.id AS new FROM other.StringIds o "
         "CROSS JOIN main.StringIds m ON m.value = o.value");

@@ -114,8 +114,7 @@ class StepPicture {
     const double height = step_axis + static_cast<double>(ranks_.size()) * (step_lane + step_lane_gap) + 4;
     svg_ = fmt::format(
         "<svg class=\"ranks-step\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Step {}: what "
-        "each "
-        "rank does over {}. The tables have the sums.\">",
+        "each rank does over {}. The tables have the sums.\">",
         step_label_width + step_picture_width, height, *world_.slowest, format::nanoseconds(end_ - begin_));
     draw_axis(height);
     for (std::size_t i = 0; i < ranks_.size(); ++i) draw_lane(i);

@@ -146,8 +146,7 @@ std::string text_of(const PrintedNumbers& printed, const Where&) {
 std::string text_of(const SlowFirst& slow, const Where&) {
   return fmt::format(
       "The first execution of {} took {}, the others {} (median). The first may have had to make something "
-      "that "
-      "the others found, such as a cache or compiled code. The mean and the maximum include it.",
+      "that the others found, such as a cache or compiled code. The mean and the maximum include it.",
       slow.case_id, format::quantity(slow.first, Unit::second), format::quantity(slow.others, Unit::second));
 }
 

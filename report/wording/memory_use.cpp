@@ -149,8 +149,7 @@ std::string growth_remark(const MemoryUse& use, const ProgramPicture& picture) {
   const MemoryGrowth& growth = *use.growth;
   std::string text = fmt::format(
       "Memory grows: {} are held before the {} steady steps and {} after them. Each quarter of the steps "
-      "adds "
-      "to it, {} a step on average.",
+      "adds to it, {} a step on average.",
       bytes_text(growth.before), picture.steps->steady_steps(), bytes_text(growth.after),
       format::about(growth.a_step, Unit::byte));
   if (use.of_gpu && *use.of_gpu > growth.after) {

@@ -269,8 +269,7 @@ std::string system_text(const TimeBudget& budget) {
   const std::string& call = budget.system.front().name;
   if (waits_for_others(call))
     return " There it waits for another thread or process: a loader that is too slow looks like this. Give "
-           "it "
-           "more workers, or let it load ahead.";
+           "it more workers, or let it load ahead.";
   return {};
 }
 

@@ -315,8 +315,7 @@ std::string late_cause(const LateCause& cause) {
     case What::some_launches:
       return fmt::format(
           "some launches of its kernels take far longer than others of the same kernels, in all {} a step: "
-          "look "
-          "for another process that takes turns on its GPU",
+          "look for another process that takes turns on its GPU",
           format::nanoseconds(cause.more));
     case What::some_kernel:
       return fmt::format("its kernel {} takes {} as long as on the other ranks",

@@ -233,8 +233,7 @@ std::string advice_on_compiler(std::string_view message) {
   if (!architecture.empty()) {
     return fmt::format(
         "This nvcc does not know the architecture {}: a newer CUDA toolkit has dropped it, or this one is "
-        "too "
-        "old for it. Set CUDA_HOME to a toolkit that has it (`nvcc --list-gpu-arch`).",
+        "too old for it. Set CUDA_HOME to a toolkit that has it (`nvcc --list-gpu-arch`).",
         architecture);
   }
   if (const std::string header = word_between(message, "fatal error: ", ": No such file"); !header.empty()) {

@@ -431,8 +431,7 @@ Pairing with_only_import(const Run& a, const Run& b, Pairing pairing) {
 
 constexpr const char* note_on_turns =
     "Both sides were measured in turns, one sample each. A change is the median over such pairs of samples, "
-    "so "
-    "it need not be the ratio of the two times";
+    "so it need not be the ratio of the two times";
 
 constexpr const char* note_on_few_rounds =
     "Both sides were measured in turns, in fewer than five rounds: samples are compared in pairs from five "
