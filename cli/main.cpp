@@ -159,12 +159,18 @@ int with_output_error(int code, int error) {
   return code == 0 ? lost : code;
 }
 
-/// A report frees large lists beside millions of small blocks. glibc goes through all of its lists of small
-/// free blocks then; without them it merges each block when it is freed. Not in a worker: what is measured
-/// there allocates as it would anywhere else.
-void keep_no_lists_of_small_blocks() {
+/// A report makes and frees large lists, beside millions of small blocks. glibc asks the system for each
+/// large one and gives it back, so that the system clears its pages every time; and it goes through all of
+/// its lists of small free blocks when a large one is freed. So what is freed stays with the process up to a
+/// limit, and small blocks are merged at once. Not in a worker: what is measured there allocates as it would
+/// anywhere else.
+void keep_freed_memory_in_one_piece() {
 #ifdef M_MXFAST
+  constexpr int mebibyte = 1 << 20;
   ::mallopt(M_MXFAST, 0);
+  ::mallopt(M_MMAP_THRESHOLD, 32 * mebibyte);    // the most that every glibc takes
+  ::mallopt(M_MMAP_THRESHOLD, 1024 * mebibyte);  // of millions of rows
+  ::mallopt(M_TRIM_THRESHOLD, 1024 * mebibyte);
 #endif
 }
 
@@ -173,7 +179,7 @@ void keep_no_lists_of_small_blocks() {
 
 int main(int argc, char** argv) {
   using namespace mprof::cli;
-  if (argc < 2 || std::string_view(argv[1]) != "worker") keep_no_lists_of_small_blocks();
+  if (argc < 2 || std::string_view(argv[1]) != "worker") keep_freed_memory_in_one_piece();
   take_over_streams();
   survive_limits_of_files();
   const int code = exit_code_of(argc, argv);

@@ -24,6 +24,10 @@ class IntervalSet {
   [[nodiscard]] IntervalSet operator&(const IntervalSet& other) const;
   [[nodiscard]] IntervalSet operator|(const IntervalSet& other) const;
   [[nodiscard]] IntervalSet operator-(const IntervalSet& other) const;
+  /// ns that both have: the length of `*this & other`.
+  [[nodiscard]] std::int64_t length_in(const IntervalSet& other) const;
+  /// Takes out what is in `other` too, and returns that.
+  IntervalSet take(const IntervalSet& other);
 
  private:
   std::vector<Interval> intervals_;

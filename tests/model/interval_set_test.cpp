@@ -23,6 +23,20 @@ TEST(IntervalSet, KnowsWhatIsInBothAndInOneOnly) {
   EXPECT_EQ(((a - b) | (a & b)).length(), a.length());
 }
 
+TEST(IntervalSet, SaysHowMuchIsInBothAndGivesItAway) {
+  const IntervalSet a({{0, 10}, {20, 30}, {40, 50}});
+  const IntervalSet b({{5, 25}, {28, 29}, {45, 100}});
+  EXPECT_EQ(a.length_in(b), (a & b).length());
+  EXPECT_EQ(b.length_in(a), (a & b).length());
+  EXPECT_EQ(a.length_in(IntervalSet({{30, 40}})), 0) << "what ends where the other begins is not in both";
+  EXPECT_EQ(a.length_in(IntervalSet({{25, 1000}})), 5 + 10);
+  EXPECT_EQ(IntervalSet().length_in(a), 0);
+  IntervalSet rest = a;
+  EXPECT_EQ(rest.take(b).intervals(), (a & b).intervals());
+  EXPECT_EQ(rest.intervals(), (a - b).intervals());
+  EXPECT_TRUE(rest.take(b).empty());
+}
+
 TEST(IntervalSet, KnowsWhenSeveralOfThemAre) {
   const std::vector<IntervalSet> sets{IntervalSet({{0, 10}, {10, 20}}), IntervalSet({{5, 15}, {40, 50}}),
                                       IntervalSet({{8, 30}}), IntervalSet({{50, 60}})};

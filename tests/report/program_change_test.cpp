@@ -39,7 +39,7 @@ FabricatedProgram steps_with(const std::vector<std::pair<std::string, std::int64
 }
 
 ProgramPicture picture_of_trace(const FabricatedProgram& program) {
-  auto picture = traced_picture(*program.evidence().profile, 0);
+  auto picture = compared_picture(*program.evidence().profile, 0);
   EXPECT_TRUE(picture);
   return picture.value_or(ProgramPicture{});
 }

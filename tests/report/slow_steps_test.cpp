@@ -37,7 +37,7 @@ Program program_with(const Do& slowly) {
 std::vector<SlowStep> slow_steps_of(const Program& program) {
   const auto steps = program.steps();
   if (!steps) return {};
-  return slow_steps_of(program.made.trace, 0, *steps, 5);
+  return slow_steps_of(program.made.trace, 0, *steps, SharedTime(program.made.trace, 0), 5);
 }
 
 /// The one cause of the one slow step.

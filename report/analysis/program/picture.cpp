@@ -38,6 +38,12 @@ struct SharedSum {
   const trace::KernelRow* one = nullptr;
   std::int64_t time = 0;
   std::uint64_t launches = 0;
+
+  void add(const SharedSum& more) {
+    one = more.one;
+    time += more.time;
+    launches += more.launches;
+  }
 };
 
 /// A function and the distinct names of its instances.
@@ -49,33 +55,20 @@ struct Function {
   std::vector<trace::Interval> moments;
 };
 
+/// What a picture has.
+enum class Detail : std::uint8_t {
+  compared,  ///< what program_change() compares
+  all,
+};
+
 using ShapeKey = std::tuple<trace::NameIndex, std::optional<trace::Size>, std::optional<trace::Size>>;
 
 class Kernels {
  public:
-  Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window)
+  Kernels(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window, Detail detail)
       : window_({window}) {
-    std::unordered_map<trace::NameIndex, Function*> by_name;
     std::map<std::string_view, RangeTime> ranges;
-    for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
-      if (!lies_in(row.time, window)) continue;
-      const trace::NameIndex name = trace.kernels.shared(row).name;
-      Function*& function = by_name[name];
-      if (function == nullptr) {
-        function = &function_of(trace.names[name]);
-        function->names.insert(name);
-      }
-      function->told.time += row.time.length();
-      ++function->told.launches;
-      if (trace.kernels.graph_node(row) != 0) ++of_graphs_;
-      function->moments.push_back(row.time);
-      function->places[row.place] += row.time.length();
-      SharedSum& sum = function->shared[row.shared];
-      sum = {&row, sum.time + row.time.length(), sum.launches + 1};
-      RangeTime& range = ranges[trace.places[row.place].op];
-      range.time += row.time.length();
-      ++range.launches;
-    }
+    add_rows(trace, index, window, detail, ranges);
     std::map<KernelKind, KindTime> kinds;
     for (const auto& [key, function] : functions_) {
       KindTime& kind = kinds[function.told.kind];
@@ -86,6 +79,7 @@ class Kernels {
     for (const auto& [kind, time] : kinds) kinds_.push_back(time);
     std::ranges::stable_sort(kinds_, std::ranges::greater{}, &KindTime::time);
     for (auto& [key, function] : functions_) {
+      if (detail != Detail::all) continue;
       if (ranges.size() > 1) add_ranges(trace, function);
       add_shapes(trace, function);
     }
@@ -105,13 +99,51 @@ class Kernels {
     for (const auto& [name, function] : functions_) {
       all.push_back(function.told);
       all.back().instances = function.names.size();
-      all.back().span = (IntervalSet(function.moments) & window_).length();
+      all.back().span = IntervalSet(function.moments).length_in(window_);
     }
     std::ranges::stable_sort(all, std::ranges::greater{}, &FunctionTime::time);
     return all;
   }
 
  private:
+  /// Sums the rows by what they share and by their places first: these are few.
+  void add_rows(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& window,
+                Detail detail, std::map<std::string_view, RangeTime>& ranges) {
+    std::unordered_map<trace::NameIndex, Function*> by_name;
+    struct PlacedSum {
+      Function* function = nullptr;
+      SharedSum sum;
+    };
+    std::unordered_map<std::uint64_t, PlacedSum> sums;
+    for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
+      if (!lies_in(row.time, window)) continue;
+      PlacedSum& placed = sums[std::uint64_t{row.shared} << 32 | row.place];
+      if (placed.function == nullptr) {
+        const trace::NameIndex name = trace.kernels.shared(row).name;
+        Function*& function = by_name[name];
+        if (function == nullptr) {
+          function = &function_of(trace.names[name]);
+          function->names.insert(name);
+        }
+        placed.function = function;
+      }
+      placed.sum.add({&row, row.time.length(), 1});
+      if (trace.kernels.graph_node(row) != 0) ++of_graphs_;
+      if (detail == Detail::all) placed.function->moments.push_back(row.time);
+    }
+    for (const auto& [key, placed] : sums) {
+      const SharedSum& sum = placed.sum;
+      Function& function = *placed.function;
+      function.told.time += sum.time;
+      function.told.launches += sum.launches;
+      function.places[sum.one->place] += sum.time;
+      function.shared[sum.one->shared].add(sum);
+      RangeTime& range = ranges[trace.places[sum.one->place].op];
+      range.time += sum.time;
+      range.launches += sum.launches;
+    }
+  }
+
   static void add_ranges(const trace::Trace& trace, Function& function) {
     std::map<std::string, std::int64_t> times;
     for (const auto& [place, time] : function.places) times[trace.places[place].op] += time;
@@ -226,13 +258,14 @@ std::vector<BudgetPart> idle_parts_of(ProgramBound bound) {
 }
 
 /// In which ranges of the steps' thread the host keeps the GPU idle, and calls the longest of its waits.
-void add_places(const trace::Trace& trace, trace::CaseIndex index, ProgramPicture& picture) {
+void add_places(const trace::Trace& trace, trace::CaseIndex index, const SharedTime& time,
+                ProgramPicture& picture) {
   const std::vector<BudgetPart> parts = idle_parts_of(picture.bound);
   if (parts.empty()) return;
   RangeNesting nesting(trace, index, picture.steps ? &*picture.steps : nullptr, picture.told,
                        picture.steps ? picture.steps->steady_steps() : 0);
   if (nesting.empty()) return;
-  const auto moments = idle_moments(trace, index, picture.told);
+  const MomentsOfParts moments = time.idle_in(picture.told);
   RangeShares of_bound(nesting);
   for (const BudgetPart part : parts) {
     for (const trace::Interval& gap : moments.at(static_cast<std::size_t>(part)).intervals())
@@ -283,19 +316,18 @@ std::optional<std::pair<std::string, std::int64_t>> loader_of(const trace::Trace
 /// When one GPU worked, or any did.
 IntervalSet moments_with_work(const trace::Trace& trace, trace::CaseIndex index,
                               const trace::Interval& window, std::optional<std::uint32_t> gpu) {
-  std::vector<trace::Interval> times;
-  for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
-    const bool is_here = !gpu || trace.kernels.shared(row).queue.device == *gpu;
-    if (is_here && lies_in(row.time, window)) times.push_back(row.time);
-  }
-  const auto add = [&](const auto& rows) {
+  const auto moments_of = [&](const auto& rows, const auto& device) {
+    std::vector<trace::Interval> times;
     for (const auto& row : trace::of_case(rows, index)) {
-      if ((!gpu || row.queue.device == *gpu) && lies_in(row.time, window)) times.push_back(row.time);
+      if ((!gpu || device(row) == *gpu) && lies_in(row.time, window)) times.push_back(row.time);
     }
+    return IntervalSet(std::move(times));
   };
-  add(trace.graphs);
-  add(trace.transfers);
-  return IntervalSet(std::move(times)) & IntervalSet({window});
+  const auto own = [](const auto& row) { return row.queue.device; };
+  const auto of_kernel = [&](const trace::KernelRow& row) { return trace.kernels.shared(row).queue.device; };
+  return (moments_of(trace.kernels.rows(), of_kernel) | moments_of(trace.graphs, own) |
+          moments_of(trace.transfers, own)) &
+         IntervalSet({window});
 }
 
 std::vector<WaitTime> waits_of(const trace::Trace& trace, trace::CaseIndex index,
@@ -309,7 +341,7 @@ std::vector<WaitTime> waits_of(const trace::Trace& trace, trace::CaseIndex index
   std::vector<WaitTime> waits;
   for (auto& [name, times] : calls) {
     const std::size_t count = times.size();
-    waits.push_back({name, (IntervalSet(std::move(times)) & idle).length(), count});
+    waits.push_back({name, IntervalSet(std::move(times)).length_in(idle), count});
   }
   std::ranges::stable_sort(waits, std::ranges::greater{}, &WaitTime::idle);
   return waits;
@@ -412,20 +444,18 @@ std::optional<double> ProgramPicture::floor_of_kernels() const {
 
 namespace {
 
-/// `all`: the budget of the whole case.
-std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::CaseIndex index,
-                                           TimeBudget all) {
-  ProgramPicture picture{.index = index, .steps = steps_of(trace, index), .budget = std::move(all)};
-  picture.whole = trace.cases.at(index).window;
-  picture.first_call = first_call_of(trace, index, picture.whole.end);
+/// The steps of a case, and the budget of what is told of it. `all`: the budget of the whole case.
+void add_budget(const trace::Trace& trace, const SharedTime& time, const TimeBudget& all,
+                ProgramPicture& picture) {
+  picture.budget = all;
+  picture.whole = trace.cases.at(picture.index).window;
+  picture.first_call = first_call_of(trace, picture.index, picture.whole.end);
   picture.told = {picture.first_call, picture.whole.end};
+  picture.steps = steps_of(trace, picture.index);
   if (picture.steps) {
-    if (auto steady = time_budget_within(trace, index, picture.steps->steady_time())) {
+    if (auto steady = time.of(picture.steps->steady_time())) {
       picture.told = picture.steps->steady_time();
       picture.budget = *std::move(steady);
-      if (picture.steps->steady > 0)
-        picture.warming_up =
-            time_budget_within(trace, index, {picture.steps->all.front().host.start, picture.told.start});
     } else {
       picture.steps.reset();
     }
@@ -433,26 +463,26 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   const std::int64_t before =
       picture.budget.of(BudgetPart::idle_before) + picture.budget.of(BudgetPart::idle_start);
   if (!picture.steps && before > 0) {
-    if (auto told = time_budget_within(trace, index, picture.told)) picture.budget = *std::move(told);
+    if (auto told = time.of(picture.told)) picture.budget = *std::move(told);
   }
-  const Kernels kernels(trace, index, picture.told);
+}
+
+void add_kernels(const trace::Trace& trace, Detail detail, ProgramPicture& picture) {
+  const Kernels kernels(trace, picture.index, picture.told, detail);
   picture.kinds = kernels.kinds();
   for (const KindTime& kind : picture.kinds) {
     picture.kernel_time += kind.time;
     picture.launches += kind.launches;
   }
   picture.of_graphs = kernels.of_graphs();
-  if (picture.launches == 0) return std::nullopt;
-  picture.memory = memory_use_of(trace, index, picture.steps ? &*picture.steps : nullptr);
   picture.functions = kernels.functions();
   picture.ranges = kernels.ranges();
-  const std::optional<GpuShare> busiest = busiest_of(picture.budget);
-  const IntervalSet idle =
-      IntervalSet({picture.told}) -
-      moments_with_work(trace, index, picture.told, busiest ? std::optional(busiest->gpu) : std::nullopt);
-  picture.waits = waits_of(trace, index, picture.told, idle);
-  picture.loader = loader_of(trace, index, picture, idle);
-  const Bounding most = bounding(picture.budget, idle, communication_alone(trace, index, picture.told));
+}
+
+void add_bound(const trace::Trace& trace, const IntervalSet& idle, ProgramPicture& picture) {
+  const bool communicates = std::ranges::count(picture.kinds, KernelKind::communication, &KindTime::kind) > 0;
+  const Bounding most = bounding(picture.budget, idle,
+                                 communicates ? communication_alone(trace, picture.index, picture.told) : 0);
   picture.bound = most.bound;
   picture.bounding = most.time;
   // Without what tracing cost: an execution that is not traced does not have it.
@@ -460,17 +490,42 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   const bool is_known = most.bound != ProgramBound::kernels && most.bound != ProgramBound::tracing;
   if (is_known && most.time < untraced)
     picture.gain = static_cast<double>(untraced) / static_cast<double>(untraced - most.time);
-  add_places(trace, index, picture);
+}
+
+/// What a report tells beyond what is compared.
+void explain(const trace::Trace& trace, const SharedTime& time, const IntervalSet& idle,
+             ProgramPicture& picture) {
+  if (picture.steps && picture.steps->steady > 0)
+    picture.warming_up = time.of({picture.steps->all.front().host.start, picture.told.start});
+  picture.waits = waits_of(trace, picture.index, picture.told, idle);
+  picture.loader = loader_of(trace, picture.index, picture, idle);
+  add_places(trace, picture.index, time, picture);
   constexpr std::size_t most_explained = 5;
-  if (picture.steps) picture.slow = slow_steps_of(trace, index, *picture.steps, most_explained);
+  if (picture.steps) picture.slow = slow_steps_of(trace, picture.index, *picture.steps, time, most_explained);
+}
+
+std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::CaseIndex index,
+                                           const SharedTime& time, const TimeBudget& all, Detail detail) {
+  ProgramPicture picture{.index = index};
+  add_budget(trace, time, all, picture);
+  add_kernels(trace, detail, picture);
+  if (picture.launches == 0) return std::nullopt;
+  picture.memory = memory_use_of(trace, index, picture.steps ? &*picture.steps : nullptr);
+  const std::optional<GpuShare> busiest = busiest_of(picture.budget);
+  const IntervalSet idle =
+      IntervalSet({picture.told}) -
+      moments_with_work(trace, index, picture.told, busiest ? std::optional(busiest->gpu) : std::nullopt);
+  add_bound(trace, idle, picture);
+  if (detail == Detail::all) explain(trace, time, idle, picture);
   return picture;
 }
 
 }  // namespace
 
-std::optional<ProgramPicture> traced_picture(const trace::Trace& trace, trace::CaseIndex index) {
-  std::optional<TimeBudget> all = time_budget(trace, index);
-  return all ? picture_with(trace, index, *std::move(all)) : std::nullopt;
+std::optional<ProgramPicture> compared_picture(const trace::Trace& trace, trace::CaseIndex index) {
+  const SharedTime time(trace, index);
+  const std::optional<TimeBudget> all = time.of_execution();
+  return all ? picture_with(trace, index, time, *all, Detail::compared) : std::nullopt;
 }
 
 std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseResult& result,
@@ -483,7 +538,7 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   const auto index = static_cast<trace::CaseIndex>(found - trace.cases.begin());
   if (!evidence.pictures) evidence.pictures = std::make_shared<KnownPictures>();
   const auto [known, is_new] = evidence.pictures->of_case.try_emplace(index);
-  if (is_new) known->second = picture_with(trace, index, *all.budget);
+  if (is_new) known->second = picture_with(trace, index, SharedTime(trace, index), *all.budget, Detail::all);
   std::optional<ProgramPicture> picture = known->second;
   if (!picture) return std::nullopt;
   picture->result = &result;

@@ -121,8 +121,10 @@ struct ProgramPicture {
   [[nodiscard]] std::optional<double> floor_of_kernels() const;
 };
 
-/// What the trace alone says: without `result` and counters. nullopt where it has no kernel.
-[[nodiscard]] std::optional<ProgramPicture> traced_picture(const trace::Trace& trace, trace::CaseIndex index);
+/// What program_change() compares, of the trace alone: without `result`, counters, waits, places, slow steps,
+/// and what functions have beside times and launches. nullopt where it has no kernel.
+[[nodiscard]] std::optional<ProgramPicture> compared_picture(const trace::Trace& trace,
+                                                             trace::CaseIndex index);
 
 /// nullopt where the program was not traced, did not end as it should, or did nothing on a GPU. What the
 /// trace says is read once.

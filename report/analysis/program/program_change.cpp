@@ -132,7 +132,7 @@ ProgramPictures program_pictures(const Run& run, const std::optional<trace::Trac
   for (const Case& c : run.cases) {
     const auto found = indices.find(c.id);
     if (!is_program(c) || found == indices.end()) continue;
-    if (auto picture = traced_picture(*trace, found->second)) pictures.emplace(c.id, *std::move(picture));
+    if (auto picture = compared_picture(*trace, found->second)) pictures.emplace(c.id, *std::move(picture));
   }
   return pictures;
 }

@@ -67,13 +67,14 @@ std::string_view overhead_label(std::uint32_t kind) {
 /// What the host did while the GPU had nothing to do in a slow step.
 class SlowStepCauses {
  public:
-  SlowStepCauses(const trace::Trace& trace, trace::CaseIndex index, const Steps& steps)
+  SlowStepCauses(const trace::Trace& trace, trace::CaseIndex index, const Steps& steps,
+                 const SharedTime& time)
       : trace_(trace),
         index_(index),
         steps_(steps),
         kernels_(trace, index, steps),
         nesting_(trace, index, &steps, steps.steady_time(), steps.steady_steps()),
-        idle_(idle_moments(trace, index, steps.steady_time())) {
+        idle_(time.idle_in(steps.steady_time())) {
     for (const trace::Call& call : trace::of_case(trace.calls, index)) threads_.insert(call.thread);
   }
 
@@ -387,7 +388,7 @@ class SlowStepCauses {
 }  // namespace
 
 std::vector<SlowStep> slow_steps_of(const trace::Trace& trace, trace::CaseIndex index, const Steps& steps,
-                                    std::size_t most) {
+                                    const SharedTime& time, std::size_t most) {
   std::vector<SlowStep> slow;
   const auto usual = std::llround(steps.median_pace());
   for (const std::size_t step : steps.slow()) {
@@ -395,7 +396,7 @@ std::vector<SlowStep> slow_steps_of(const trace::Trace& trace, trace::CaseIndex 
     if (slow.size() < most) slow.push_back({.step = step, .pace = pace, .more = pace - usual});
   }
   if (slow.empty()) return slow;
-  SlowStepCauses causes(trace, index, steps);
+  SlowStepCauses causes(trace, index, steps, time);
   for (SlowStep& one : slow) causes.add(one);
   return slow;
 }

@@ -12,6 +12,8 @@
 /// Why slow steps took longer than the others, as far as the trace shows it.
 namespace mprof {
 
+class SharedTime;  // of standing/time_budget.hpp
+
 struct SlowCause {
   enum class What : std::uint8_t {
     // The GPU had nothing to do ...
@@ -57,6 +59,7 @@ struct SlowStep {
 
 /// Of Steps::slow(), at most `most`, the slowest first.
 [[nodiscard]] std::vector<SlowStep> slow_steps_of(const trace::Trace& trace, trace::CaseIndex index,
-                                                  const Steps& steps, std::size_t most);
+                                                  const Steps& steps, const SharedTime& time,
+                                                  std::size_t most);
 
 }  // namespace mprof

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -49,6 +50,25 @@ bool goes_in(const trace::Transfer& transfer) {
 bool goes_out(const trace::Transfer& transfer) {
   return trace::is_out_of_device(transfer.kind);
 }
+
+/// Gives each moment to the first part that asks for it.
+class Sharing {
+ public:
+  explicit Sharing(IntervalSet moments) : rest_(std::move(moments)) {}
+
+  void give(BudgetPart part, const IntervalSet& moments) { of(part) = rest_.take(moments); }
+  void give_rest(BudgetPart part) { of(part) = std::exchange(rest_, IntervalSet()); }
+  [[nodiscard]] const IntervalSet& rest() const { return rest_; }
+  [[nodiscard]] MomentsOfParts shared() && { return std::move(shared_); }
+
+ private:
+  IntervalSet& of(BudgetPart part) { return shared_.at(static_cast<std::size_t>(part)); }
+
+  IntervalSet rest_;
+  MomentsOfParts shared_;
+};
+
+}  // namespace
 
 /// What was recorded of a case.
 struct BudgetRows {
@@ -103,6 +123,84 @@ struct BudgetRows {
   mutable trace::CallKinds call_kinds;
 };
 
+/// What the threads that call CUDA were in of the operating system. Others, such as the driver's own, which
+/// wait all the time, say nothing of the program.
+class HostInSystem {
+ public:
+  explicit HostInSystem(const BudgetRows& rows) {
+    std::map<std::int64_t, std::vector<Window>> threads;
+    std::map<trace::NameIndex, std::vector<Window>> names;
+    for (const trace::Call& call : rows.calls) lives_[call.thread] = around(call);
+    for (const trace::Call& call : rows.system_calls) {
+      if (!lives_.contains(call.thread)) continue;
+      lives_[call.thread] = around(call);
+      threads[call.thread].push_back(call.time);
+      names[call.name].push_back(call.time);
+    }
+    IntervalSet outside;
+    for (const auto& [thread, life] : lives_)
+      outside = outside | (IntervalSet({life}) - IntervalSet(threads[thread]));
+    for (const auto& [name, times] : names) {
+      IntervalSet moments(times);
+      any_ = any_ | moments;
+      names_.emplace_back(rows.trace.names[name], std::move(moments));
+    }
+    all_ = any_ - outside;
+  }
+
+  /// When none of these threads was out of the operating system between its first call and its last.
+  [[nodiscard]] const IntervalSet& moments() const { return all_; }
+  /// By how much of `idle` the calls of each name filled.
+  [[nodiscard]] std::vector<SystemTime> times_within(const IntervalSet& idle) const {
+    std::vector<SystemTime> times;
+    for (const auto& [name, moments] : names_) {
+      if (const std::int64_t time = moments.length_in(idle); time > 0) times.push_back({name, time});
+    }
+    std::ranges::sort(times, [](const SystemTime& a, const SystemTime& b) {
+      return std::pair(-a.time, std::string_view(a.name)) < std::pair(-b.time, std::string_view(b.name));
+    });
+    return times;
+  }
+
+ private:
+  Window around(const trace::Call& call) const {
+    const auto known = lives_.find(call.thread);
+    if (known == lives_.end()) return call.time;
+    return {std::min(known->second.start, call.time.start), std::max(known->second.end, call.time.end)};
+  }
+
+  std::map<std::int64_t, Window> lives_;  ///< by thread, from its first call to its last
+  std::vector<std::pair<std::string, IntervalSet>> names_;
+  IntervalSet any_;
+  IntervalSet all_;
+};
+
+/// What kept the host while a GPU was idle. The first that holds counts.
+struct HostCauses {
+  HostCauses(const BudgetRows& rows, const HostInSystem& system)
+      : starts(rows.cuda_starts()),
+        moments{{{BudgetPart::idle_start, starts},
+                 {BudgetPart::idle_tracing, moments_of(rows.overheads)},
+                 {BudgetPart::idle_waiting, rows.host_waits()},
+                 {BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation)},
+                 {BudgetPart::idle_calls, moments_of(rows.calls)},
+                 {BudgetPart::idle_system, system.moments()}}} {}
+
+  void share_idle(Sharing& sharing) const {
+    if (!starts.empty() && !sharing.rest().empty())
+      sharing.give(
+          BudgetPart::idle_before,
+          IntervalSet({{sharing.rest().intervals().front().start, starts.intervals().front().start}}));
+    for (const auto& [part, when] : moments) sharing.give(part, when);
+    sharing.give_rest(BudgetPart::idle_host);
+  }
+
+  IntervalSet starts;
+  std::array<std::pair<BudgetPart, IntervalSet>, 6> moments;
+};
+
+namespace {
+
 /// mprof's own ranges around the whole case, by start.
 std::vector<Window> executions_of(const BudgetRows& rows, const std::string& id) {
   std::vector<Window> executions;
@@ -130,81 +228,6 @@ std::size_t median_execution(const std::vector<Window>& executions) {
   return order[(order.size() - 1) / 2];
 }
 
-/// Gives each moment to the first part that asks for it.
-class Sharing {
- public:
-  explicit Sharing(IntervalSet moments) : rest_(std::move(moments)) {}
-
-  void give(BudgetPart part, const IntervalSet& moments) {
-    const std::int64_t before = rest_.length();
-    rest_ = rest_ - moments;
-    budget_.parts.at(static_cast<std::size_t>(part)) = before - rest_.length();
-  }
-  /// Returns what is left.
-  IntervalSet give_rest(BudgetPart part) {
-    budget_.parts.at(static_cast<std::size_t>(part)) = rest_.length();
-    return std::exchange(rest_, IntervalSet());
-  }
-  [[nodiscard]] const IntervalSet& rest() const { return rest_; }
-  [[nodiscard]] const TimeBudget& budget() const { return budget_; }
-
- private:
-  IntervalSet rest_;
-  TimeBudget budget_;
-};
-
-/// What the threads that call CUDA were in of the operating system. Others, such as the driver's own, which
-/// wait all the time, say nothing of the program.
-class SystemCalls {
- public:
-  explicit SystemCalls(const BudgetRows& rows) {
-    std::map<std::int64_t, std::vector<Window>> threads;
-    std::map<trace::NameIndex, std::vector<Window>> names;
-    for (const trace::Call& call : rows.calls) lives_[call.thread] = around(call);
-    for (const trace::Call& call : rows.system_calls) {
-      if (!lives_.contains(call.thread)) continue;
-      lives_[call.thread] = around(call);
-      threads[call.thread].push_back(call.time);
-      names[call.name].push_back(call.time);
-    }
-    IntervalSet outside;
-    for (const auto& [thread, life] : lives_)
-      outside = outside | (IntervalSet({life}) - IntervalSet(threads[thread]));
-    for (const auto& [name, times] : names) {
-      IntervalSet moments(times);
-      any_ = any_ | moments;
-      names_.emplace_back(rows.trace.names[name], std::move(moments));
-    }
-    all_ = any_ - outside;
-  }
-
-  /// When none of these threads was out of the operating system between its first call and its last.
-  [[nodiscard]] const IntervalSet& moments() const { return all_; }
-  /// By how much of `idle` the calls of each name filled.
-  [[nodiscard]] std::vector<SystemTime> times_within(const IntervalSet& idle) const {
-    std::vector<SystemTime> times;
-    for (const auto& [name, moments] : names_) {
-      if (const std::int64_t time = (moments & idle).length(); time > 0) times.push_back({name, time});
-    }
-    std::ranges::sort(times, [](const SystemTime& a, const SystemTime& b) {
-      return std::pair(-a.time, std::string_view(a.name)) < std::pair(-b.time, std::string_view(b.name));
-    });
-    return times;
-  }
-
- private:
-  Window around(const trace::Call& call) const {
-    const auto known = lives_.find(call.thread);
-    if (known == lives_.end()) return call.time;
-    return {std::min(known->second.start, call.time.start), std::max(known->second.end, call.time.end)};
-  }
-
-  std::map<std::int64_t, Window> lives_;  ///< by thread, from its first call to its last
-  std::vector<std::pair<std::string, IntervalSet>> names_;
-  IntervalSet any_;
-  IntervalSet all_;
-};
-
 /// B of the copies between host and device; of one that reaches beyond the execution its part within.
 double copied_within(const BudgetRows& rows, const Window& execution) {
   double copied = 0;
@@ -219,56 +242,35 @@ double copied_within(const BudgetRows& rows, const Window& execution) {
   return copied;
 }
 
-using MomentsOfParts = std::array<IntervalSet, budget_parts>;
-
-/// What kept the host while a GPU was idle. Returns the moments of its own code, and of the parts that are
-/// `wanted`.
-MomentsOfParts share_idle(Sharing& sharing, const BudgetRows& rows, const SystemCalls& system,
-                          std::span<const BudgetPart> wanted) {
-  MomentsOfParts shared;
-  const auto give = [&](BudgetPart part, const IntervalSet& moments) {
-    if (std::ranges::find(wanted, part) != wanted.end())
-      shared.at(static_cast<std::size_t>(part)) = sharing.rest() & moments;
-    sharing.give(part, moments);
-  };
-  const IntervalSet starts = rows.cuda_starts();
-  if (!starts.empty() && !sharing.rest().empty())
-    give(BudgetPart::idle_before,
-         IntervalSet({{sharing.rest().intervals().front().start, starts.intervals().front().start}}));
-  give(BudgetPart::idle_start, starts);
-  give(BudgetPart::idle_tracing, moments_of(rows.overheads));
-  give(BudgetPart::idle_waiting, rows.host_waits());
-  give(BudgetPart::idle_allocation, rows.calls_of(trace::CallKind::allocation));
-  give(BudgetPart::idle_calls, moments_of(rows.calls));
-  give(BudgetPart::idle_system, system.moments());
-  shared.at(static_cast<std::size_t>(BudgetPart::idle_host)) = sharing.give_rest(BudgetPart::idle_host);
-  return shared;
+/// The GPUs that had work, each with its processes that ran kernels there.
+std::map<std::uint32_t, std::set<std::int64_t>> users_of_gpus(const BudgetRows& rows) {
+  std::map<std::uint32_t, std::set<std::int64_t>> users;
+  std::optional<std::uint32_t> last;
+  for (const trace::KernelRow& row : rows.kernels) {
+    if (row.shared == last) continue;
+    last = row.shared;
+    const trace::Kernel& kernel = rows.trace.kernels.shared(row);
+    users[kernel.queue.device].insert(kernel.process);
+  }
+  for (const trace::GraphExecution& graph : rows.graphs) users[graph.queue.device].insert(graph.process);
+  for (const trace::Transfer& transfer : rows.transfers) users[transfer.queue.device];
+  return users;
 }
 
-std::vector<GpuShare> shares_of_gpus(const BudgetRows& rows, const IntervalSet& window,
-                                     const SystemCalls& system) {
-  std::set<std::uint32_t> gpus;
-  const auto find = [&](const auto& all) {
-    for (const auto& row : all) gpus.insert(row.queue.device);
+GpuShare share_of_gpu(const BudgetRows& rows, std::uint32_t gpu, const IntervalSet& window,
+                      const HostCauses& causes) {
+  const auto here = [gpu](const auto& row) { return row.queue.device == gpu; };
+  const auto kernel_here = [&](const trace::KernelRow& row) {
+    return rows.trace.kernels.shared(row).queue.device == gpu;
   };
-  for (const trace::KernelRow& row : rows.kernels) gpus.insert(rows.trace.kernels.shared(row).queue.device);
-  find(rows.graphs);
-  find(rows.transfers);
-  if (gpus.size() < 2) return {};
-  std::vector<GpuShare> shares;
-  for (const std::uint32_t gpu : gpus) {
-    const auto here = [gpu](const auto& row) { return row.queue.device == gpu; };
-    const auto kernel_here = [&](const trace::KernelRow& row) {
-      return rows.trace.kernels.shared(row).queue.device == gpu;
-    };
-    const IntervalSet kernels =
-        (moments_of(rows.kernels, kernel_here) | moments_of(rows.graphs, here)) & window;
-    const IntervalSet copies = (moments_of(rows.transfers, here) & window) - kernels;
-    Sharing sharing(window - kernels - copies);
-    static_cast<void>(share_idle(sharing, rows, system, {}));
-    shares.push_back({gpu, kernels.length(), copies.length(), sharing.budget().parts});
-  }
-  return shares;
+  const IntervalSet kernels =
+      (moments_of(rows.kernels, kernel_here) | moments_of(rows.graphs, here)) & window;
+  const IntervalSet copies = (moments_of(rows.transfers, here) & window) - kernels;
+  Sharing sharing(window - kernels - copies);
+  causes.share_idle(sharing);
+  GpuShare share{.gpu = gpu, .kernels = kernels.length(), .copies = copies.length()};
+  std::ranges::transform(std::move(sharing).shared(), share.idle.begin(), &IntervalSet::length);
+  return share;
 }
 
 std::vector<ProcessShare> shares_of_processes(const BudgetRows& rows, const IntervalSet& window) {
@@ -282,7 +284,7 @@ std::vector<ProcessShare> shares_of_processes(const BudgetRows& rows, const Inte
   std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> within;
   std::map<std::uint32_t, std::size_t> processes;
   for (auto& [place, of_process] : times) {
-    const std::int64_t time = (IntervalSet(std::move(of_process)) & window).length();
+    const std::int64_t time = IntervalSet(std::move(of_process)).length_in(window);
     if (time == 0) continue;
     within.emplace(place, time);
     ++processes[place.first];
@@ -295,35 +297,9 @@ std::vector<ProcessShare> shares_of_processes(const BudgetRows& rows, const Inte
   return shares;
 }
 
-TimeBudget share_out(const BudgetRows& rows, const IntervalSet& window) {
-  const IntervalSet transfers = moments_of(rows.transfers);
-  const IntervalSet in = moments_of(rows.transfers, goes_in);
-  const IntervalSet out = moments_of(rows.transfers, goes_out);
-  Sharing sharing(window);
-  {
-    const IntervalSet kernels = moments_of(rows.kernels) | moments_of(rows.graphs);
-    sharing.give(BudgetPart::kernels_and_copies, kernels & transfers);
-    sharing.give(BudgetPart::kernels, kernels);
-  }
-  sharing.give(BudgetPart::copies_both_ways, in & out);
-  sharing.give(BudgetPart::copies_in, in);
-  sharing.give(BudgetPart::copies_out, out);
-  sharing.give(BudgetPart::other_work, transfers);
-  const SystemCalls system(rows);
-  constexpr std::array wanted{BudgetPart::idle_system};
-  const MomentsOfParts idle = share_idle(sharing, rows, system, wanted);
-  const IntervalSet& in_system = idle.at(static_cast<std::size_t>(BudgetPart::idle_system));
-  const IntervalSet& on_host = idle.at(static_cast<std::size_t>(BudgetPart::idle_host));
-  TimeBudget budget = sharing.budget();
-  if (const IntervalSet stages = rows.stages(); !stages.empty())
-    budget.host_outside_ops = (on_host - stages).length();
-  budget.system = system.times_within(in_system);
-  budget.gpus = shares_of_gpus(rows, window, system);
-  budget.processes = shares_of_processes(rows, window);
-  budget.copied = copied_within(rows, {window.intervals().front().start, window.intervals().back().end});
-  budget.copying = (in & window).length() + (out & window).length();
-  return budget;
-}
+/// From before anything was recorded to after it; the length of it is no overflow.
+constexpr Window always{std::numeric_limits<std::int64_t>::min() / 4,
+                        std::numeric_limits<std::int64_t>::max() / 4};
 
 /// A chain of baselines this long goes in a circle.
 constexpr int longest_budget_chain = 64;
@@ -406,42 +382,108 @@ std::optional<double> TimeBudget::copy_rate() const {
   return copying > 0 ? std::optional(copied / static_cast<double>(copying) * ns_in_a_second) : std::nullopt;
 }
 
-std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseIndex index) {
-  const BudgetRows rows(trace, index);
-  std::vector<Window> executions = executions_of(rows, trace.cases.at(index).id);
+struct SharedTime::Rows : BudgetRows {
+  Rows(const trace::Trace& of, trace::CaseIndex at, const std::optional<Window>& within)
+      : BudgetRows(of, at),
+        index(at),
+        pauses_set(moments_of(pauses)),
+        users(users_of_gpus(*this)),
+        in(moments_of(transfers, goes_in)),
+        out(moments_of(transfers, goes_out)),
+        system(*this) {
+    HostCauses host(*this, system);
+    parts = share_out(IntervalSet({within.value_or(always)}) - pauses_set, host);
+    if (users.size() > 1) causes = std::move(host);
+  }
+
+  [[nodiscard]] MomentsOfParts share_out(IntervalSet all, const HostCauses& host) const {
+    const IntervalSet copies = moments_of(transfers);
+    Sharing sharing(std::move(all));
+    {
+      const IntervalSet work = moments_of(kernels) | moments_of(graphs);
+      sharing.give(BudgetPart::kernels_and_copies, work & copies);
+      sharing.give(BudgetPart::kernels, work);
+    }
+    sharing.give(BudgetPart::copies_both_ways, in & out);
+    sharing.give(BudgetPart::copies_in, in);
+    sharing.give(BudgetPart::copies_out, out);
+    sharing.give(BudgetPart::other_work, copies);
+    host.share_idle(sharing);
+    return std::move(sharing).shared();
+  }
+  [[nodiscard]] const IntervalSet& moments(BudgetPart part) const {
+    return parts.at(static_cast<std::size_t>(part));
+  }
+  [[nodiscard]] bool is_any_gpu_shared() const {
+    return std::ranges::any_of(users, [](const auto& gpu) { return gpu.second.size() > 1; });
+  }
+
+  trace::CaseIndex index;
+  IntervalSet pauses_set;
+  std::map<std::uint32_t, std::set<std::int64_t>> users;  ///< processes by GPU
+  IntervalSet in, out;
+  HostInSystem system;
+  MomentsOfParts parts;
+  std::optional<HostCauses> causes;  ///< of several GPUs: each is idle at times of its own
+};
+
+SharedTime::SharedTime(const trace::Trace& trace, trace::CaseIndex index,
+                       const std::optional<trace::Interval>& within)
+    : rows_(std::make_unique<const Rows>(trace, index, within)) {}
+SharedTime::SharedTime(SharedTime&&) noexcept = default;
+SharedTime& SharedTime::operator=(SharedTime&&) noexcept = default;
+SharedTime::~SharedTime() = default;
+
+std::optional<TimeBudget> SharedTime::of(const trace::Interval& part) const {
+  const Rows& rows = *rows_;
+  const IntervalSet whole({part}), window = whole - rows.pauses_set;
+  if (window.empty()) return std::nullopt;
+  TimeBudget budget{.window = window.length()};
+  std::ranges::transform(rows.parts, budget.parts.begin(),
+                         [&](const IntervalSet& moments) { return moments.length_in(whole); });
+  budget.paused = whole.length() - budget.window;
+  for (const auto& [gpu, unused] : rows.users) {
+    if (rows.causes) budget.gpus.push_back(share_of_gpu(rows, gpu, window, *rows.causes));
+  }
+  if (rows.is_any_gpu_shared()) budget.processes = shares_of_processes(rows, window);
+  const trace::Counts& counts = rows.trace.cases.at(rows.index).counts;
+  budget.lacking = counts.dropped + counts.zero_time + counts.reversed + counts.overlapping;
+  if (const IntervalSet stages = rows.stages(); !stages.empty())
+    budget.host_outside_ops = (rows.moments(BudgetPart::idle_host) & (whole - stages)).length();
+  budget.copied = copied_within(rows, {window.intervals().front().start, window.intervals().back().end});
+  budget.copying = rows.in.length_in(window) + rows.out.length_in(window);
+  budget.system = rows.system.times_within(rows.moments(BudgetPart::idle_system) & whole);
+  return budget;
+}
+
+MomentsOfParts SharedTime::idle_in(const trace::Interval& part) const {
+  const IntervalSet whole({part});
+  MomentsOfParts idle;
+  for (std::size_t i = 0; i < budget_parts; ++i) {
+    if (is_idle(static_cast<BudgetPart>(i))) idle.at(i) = rows_->parts.at(i) & whole;
+  }
+  return idle;
+}
+
+MomentsOfParts idle_moments(const trace::Trace& trace, trace::CaseIndex index, const trace::Interval& part) {
+  return SharedTime(trace, index, part).idle_in(part);
+}
+
+std::optional<TimeBudget> SharedTime::of_execution() const {
+  const Rows& rows = *rows_;
+  std::vector<Window> executions = executions_of(rows, rows.trace.cases.at(rows.index).id);
   if (executions.empty()) executions = all_that_was_recorded(rows);
   if (executions.empty()) return std::nullopt;
   const std::size_t chosen = median_execution(executions);
-  std::optional<TimeBudget> budget = time_budget_within(trace, index, executions[chosen]);
+  std::optional<TimeBudget> budget = of(executions[chosen]);
   if (!budget) return std::nullopt;
   budget->executions = executions.size();
   budget->execution = chosen + 1;
   return budget;
 }
 
-std::optional<TimeBudget> time_budget_within(const trace::Trace& trace, trace::CaseIndex index,
-                                             const trace::Interval& part) {
-  const BudgetRows rows(trace, index);
-  const IntervalSet whole({part});
-  const IntervalSet window = whole - moments_of(rows.pauses);
-  if (window.empty()) return std::nullopt;
-  TimeBudget budget = share_out(rows, window);
-  budget.window = window.length();
-  budget.paused = whole.length() - window.length();
-  const trace::Counts& counts = trace.cases.at(index).counts;
-  budget.lacking = counts.dropped + counts.zero_time + counts.reversed + counts.overlapping;
-  return budget;
-}
-
-std::array<IntervalSet, budget_parts> idle_moments(const trace::Trace& trace, trace::CaseIndex index,
-                                                   const trace::Interval& part) {
-  const BudgetRows rows(trace, index);
-  const IntervalSet busy = moments_of(rows.kernels) | moments_of(rows.graphs) | moments_of(rows.transfers);
-  Sharing sharing(IntervalSet({part}) - moments_of(rows.pauses) - busy);
-  constexpr std::array wanted{BudgetPart::idle_before,  BudgetPart::idle_start,      BudgetPart::idle_tracing,
-                              BudgetPart::idle_waiting, BudgetPart::idle_allocation, BudgetPart::idle_calls,
-                              BudgetPart::idle_system};
-  return share_idle(sharing, rows, SystemCalls(rows), wanted);
+std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseIndex index) {
+  return SharedTime(trace, index).of_execution();
 }
 
 CaseBudget budget_of(const CaseResult& result, const Evidence& evidence) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -101,15 +102,34 @@ struct TimeBudget {
 /// without any activity.
 [[nodiscard]] std::optional<TimeBudget> time_budget(const trace::Trace& trace, trace::CaseIndex index);
 
-/// Of a part of what was traced of a case; nullopt where that is empty.
-[[nodiscard]] std::optional<TimeBudget> time_budget_within(const trace::Trace& trace, trace::CaseIndex index,
-                                                           const trace::Interval& part);
+/// Moments by the part of the budget that they belong to.
+using MomentsOfParts = std::array<trace::IntervalSet, budget_parts>;
 
-/// When in a part of what was traced no GPU had anything to do, by the cause: what time_budget_within() adds
-/// up. Nothing for the parts in which one worked.
-[[nodiscard]] std::array<trace::IntervalSet, budget_parts> idle_moments(const trace::Trace& trace,
-                                                                        trace::CaseIndex index,
-                                                                        const trace::Interval& part);
+/// What was traced of a case, shared out among the parts once, for the budget of any part of it.
+class SharedTime {
+ public:
+  /// The trace must outlive it. `within` is all that may be asked for; without it anything may.
+  SharedTime(const trace::Trace& trace, trace::CaseIndex index,
+             const std::optional<trace::Interval>& within = std::nullopt);
+  SharedTime(SharedTime&&) noexcept;
+  SharedTime& operator=(SharedTime&&) noexcept;
+  ~SharedTime();
+
+  /// As time_budget() has it.
+  [[nodiscard]] std::optional<TimeBudget> of_execution() const;
+  /// Of a part of what was traced; nullopt where that is empty.
+  [[nodiscard]] std::optional<TimeBudget> of(const trace::Interval& part) const;
+  /// When no GPU had anything to do in it, by the cause. Nothing for the parts in which one worked.
+  [[nodiscard]] MomentsOfParts idle_in(const trace::Interval& part) const;
+
+ private:
+  struct Rows;
+  std::unique_ptr<const Rows> rows_;
+};
+
+/// SharedTime::idle_in(), of one part.
+[[nodiscard]] MomentsOfParts idle_moments(const trace::Trace& trace, trace::CaseIndex index,
+                                          const trace::Interval& part);
 
 /// The budget of a case, or the reason why it has none.
 struct CaseBudget {
