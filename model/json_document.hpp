@@ -143,7 +143,7 @@ class Document {
   [[nodiscard]] Value root() const { return {*this, 0}; }
   /// Of memory that its values take.
   [[nodiscard]] std::size_t bytes() const { return nodes_.capacity() * sizeof(Node) + texts_.capacity(); }
-  /// Of memory that Value::tree() of its root takes at the most.
+  /// Of memory that Value::tree() of its root takes at most.
   [[nodiscard]] std::size_t tree_bytes() const {
     return nodes_.size() * (sizeof(nlohmann::ordered_json) + 2 * sizeof(std::string)) + texts_.size();
   }

@@ -19,7 +19,7 @@ Position first_beyond(const std::vector<Interval>& all, std::int64_t moment) {
 template <class Use>
 void for_each_common(const std::vector<Interval>& of_a, const std::vector<Interval>& of_b, const Use& use) {
   if (of_a.empty() || of_b.empty()) return;
-  Position a = first_beyond(of_a, of_b.front().start), b = first_beyond(of_b, of_a.front().start);
+  auto a = first_beyond(of_a, of_b.front().start), b = first_beyond(of_b, of_a.front().start);
   while (a != of_a.end() && b != of_b.end()) {
     const Interval both{std::max(a->start, b->start), std::min(a->end, b->end)};
     if (both.length() > 0) use(both);
@@ -32,7 +32,7 @@ template <class Use>
 void for_each_rest(const std::vector<Interval>& intervals, const std::vector<Interval>& holes,
                    const Use& use) {
   if (intervals.empty()) return;
-  Position hole = first_beyond(holes, intervals.front().start);
+  auto hole = first_beyond(holes, intervals.front().start);
   for (Interval interval : intervals) {
     while (hole != holes.end() && hole->end <= interval.start) ++hole;
     // A hole may reach into the next interval as well, so it is not stepped over here.
