@@ -162,8 +162,7 @@ int with_output_error(int code, int error) {
 /// A report makes and frees large lists, beside millions of small blocks. glibc asks the system for each
 /// large one and gives it back, so that the system clears its pages every time; and it goes through all of
 /// its lists of small free blocks when a large one is freed. So what is freed stays with the process up to a
-/// limit, and small blocks are merged at once. Not in a worker: what is measured there allocates as it would
-/// anywhere else.
+/// limit, and small blocks are merged at once.
 void keep_freed_memory_in_one_piece() {
 #ifdef M_MXFAST
   constexpr int mebibyte = 1 << 20;
@@ -174,12 +173,18 @@ void keep_freed_memory_in_one_piece() {
 #endif
 }
 
+/// What a worker measures allocates as it would anywhere else, and a server keeps nothing between its
+/// answers.
+bool allocates_as_usual(std::string_view verb) {
+  return verb == "worker" || verb == "mcp";
+}
+
 }  // namespace
 }  // namespace mprof::cli
 
 int main(int argc, char** argv) {
   using namespace mprof::cli;
-  if (argc < 2 || std::string_view(argv[1]) != "worker") keep_freed_memory_in_one_piece();
+  if (argc < 2 || !allocates_as_usual(argv[1])) keep_freed_memory_in_one_piece();
   take_over_streams();
   survive_limits_of_files();
   const int code = exit_code_of(argc, argv);
