@@ -83,7 +83,7 @@ struct SlowGpuCause {
     no_clocks,         ///< were recorded, and nothing else differs
   };
   What what = What::none;
-  double own = 0;                    ///< in the unit of the fact; 0 where that is none
+  double own = 0;                    ///< in the unit of the fact; 0 of a cause without one
   double fleet = 0;                  ///< the fleet's median
   double performance_in_cycles = 1;  ///< of a clock: the fleet's time over this one's, both in cycles
   bool is_slow_in_cycles = false;    ///< of a clock: it does not explain all of it

@@ -12,7 +12,7 @@
 #include "report/analysis/kernels/slower_kernels.hpp"
 #include "report/analysis/program/slow_steps.hpp"
 
-/// Why the kernels of one step took longer than those of the others.
+/// Why the kernels of one step took longer than the kernels of the others.
 namespace mprof {
 
 /// The launches of one kernel in one step. Times in ns.
