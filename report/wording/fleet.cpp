@@ -11,14 +11,13 @@
 namespace mprof {
 namespace {
 
-using What = SlowGpuCause::What;
-
 std::string against_fleet(std::string_view what, const SlowGpuCause& cause, Unit unit) {
   return fmt::format("{}: {}, the fleet's {}", what, format::quantity(cause.own, unit),
                      format::quantity(cause.fleet, unit));
 }
 
 std::string cause_text(const SlowGpuCause& cause, const FleetOfModel& fleet, const FleetMember& member) {
+  using What = SlowGpuCause::What;
   switch (cause.what) {
     case What::other_build:
       return fmt::format("another build of mprof, {}; the fleet's is {}", member.build, fleet.usual_build);
