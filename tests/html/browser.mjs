@@ -106,7 +106,8 @@ export async function with_page(name, { viewport = desk, colorScheme = 'light', 
 export const overflow = page => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
 
 /// What each chart has drawn that is not folded away, but for the timeline, which has its own tests: its view's rows and points,
-/// and its SVG's texts and marks, and the vertices of these.
+/// and its SVG's texts, those of them that are rows, and marks. Of curves, the points of the longest series and the vertices of the
+/// longest line.
 export const charts = page => page.evaluate(() => {
   const views = JSON.parse(document.getElementById('chart-data').textContent);
   const is_open = view => !document.querySelector(`[data-chart="${view.id}"]`).closest('details:not([open])');
@@ -119,23 +120,24 @@ export const charts = page => page.evaluate(() => {
       points: view.series.reduce((sum, series) => sum + series.points.length, 0),
       texts: svg ? svg.querySelectorAll('text').length : 0,
       marks: svg ? svg.querySelectorAll('path').length : 0,
-      vertices: svg ? [...svg.querySelectorAll('path')].reduce((sum, path) =>
-        sum + (path.getAttribute('d')?.match(/[A-Za-z][^A-Za-z]*/g) ?? []).reduce((all, part) =>
-          all + Math.max(1, (part.match(/-?[\d.]+/g) ?? []).length / 2), 0), 0) : 0,
+      // Of lines alone: what is filled has the points of a curve and of the axis below it.
+      vertices: svg ? Math.max(0, ...[...svg.querySelectorAll('path[fill="none"]')].map(path =>
+        (path.getAttribute('d') ?? '').match(/-?[\d.]+(e-?\d+)?/g)?.length / 2 || 0)) : 0,
+      longest: Math.max(0, ...view.series.map(series => series.points.length)),
+      named: svg ? [...svg.querySelectorAll('text')].filter(text => view.rows.includes(text.textContent)).length : 0,
       width: svg ? svg.getBoundingClientRect().width : 0,
       paged: svg ? [...svg.querySelectorAll('text')].some(text => /^\d+\/\d+$/.test(text.textContent)) : false
     };
   });
 });
 
-/// Hides the rows of tables that have nothing which rows above them do not have: a rule about their looks would say the same of
-/// each, and takes a millisecond an element.
+/// Hides the rows of tables that have no look which rows above them do not have. How wide a bar is does not matter.
 const hide_repeated_rows = page => page.evaluate(() => {
   for (const body of document.querySelectorAll('tbody')) {
     const known = new Set();
     for (const [place, row] of [...body.rows].entries()) {
-      const looks = [row, ...row.querySelectorAll('*')].map(one =>
-        `${place % 2} ${one.tagName} ${one.getAttribute('class')} ${one.getAttribute('style')?.replace(/[\d.]+/g, '')} ${one.parentElement.getAttribute('class')}`);
+      const looks = [row, ...row.querySelectorAll('*')].map(one => [place % 2, one.tagName, one.getAttribute('class'),
+        one.getAttribute('style')?.replace(/^width:[\d.]+%$/, ''), one.parentElement.getAttribute('class')].join(' '));
       if (!row.hidden && looks.every(one => known.has(one))) row.hidden = row.dataset.repeated = true;
       looks.forEach(one => known.add(one));
     }
@@ -149,14 +151,26 @@ const show_repeated_rows = page => page.evaluate(() => {
   }
 });
 
-/// Of the whole page, or of what a selector names.
-export const serious_findings = async (page, what = 'html') => {
-  await page.evaluate(axe);
-  await hide_repeated_rows(page);
-  const result = await page.evaluate(part => window.axe.run(part, { resultTypes: ['violations'] }), what);
-  await show_repeated_rows(page);
+const findings = async (page, what, options) => {
+  const result = await page.evaluate(([part, options]) => window.axe.run(part, { resultTypes: ['violations'], ...options }),
+                                     [what, options]);
   return result.violations.filter(finding => ['serious', 'critical'].includes(finding.impact))
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
+};
+
+/// Texts that stand out too little. This takes a millisecond an element, and says the same of each row that looks alike.
+export const contrast_findings = async (page, what = 'html') => {
+  await page.evaluate(axe);
+  await hide_repeated_rows(page);
+  const found = await findings(page, what, { runOnly: ['color-contrast', 'link-in-text-block'] });
+  await show_repeated_rows(page);
+  return found;
+};
+
+/// Of the whole page, or of what a selector names.
+export const serious_findings = async (page, what = 'html') => {
+  const contrast = await contrast_findings(page, what);
+  return [...await findings(page, what, { rules: { 'color-contrast': { enabled: false } } }), ...contrast];
 };
 
 export const whole = 'whole/milestone.html';  // eighteen variants at four batches, traced and counted
