@@ -31,8 +31,8 @@ function beside_queries(file, words, limit, prepare) {
   return least;
 }
 
-/** By verb: how many times the two queries' processor time, twice what was measured. */
-const most = { stats: 3, "stats --report all": 34, import: 11, report: 14, compare: 11, "export --format perfetto": 14, "export --format csv": 12 };
+/** By verb: how many times the two queries' processor time, about twice what was measured. */
+const most = { stats: 3, "stats --report all": 30, import: 10, report: 13, compare: 9, "export --format perfetto": 12, "export --format csv": 10 };
 /** By verb: its memory beyond the base, in sizes of its files. What is summed while it is read is not kept. */
 const most_memory = { stats: 0.5, import: 1.5 };
 /** Programs, libraries and reports take so much whatever the trace is. */
