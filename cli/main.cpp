@@ -159,24 +159,21 @@ int with_output_error(int code, int error) {
   return code == 0 ? lost : code;
 }
 
-/// A report makes and frees large lists, beside millions of small blocks. glibc asks the system for each
-/// large one and gives it back, so that the system clears its pages every time; and it goes through all of
-/// its lists of small free blocks when a large one is freed. So what is freed stays with the process up to a
-/// limit, and small blocks are merged at once.
-void keep_freed_memory_in_one_piece() {
+/// A report makes and frees large lists, beside millions of small blocks. glibc goes through all of its lists
+/// of small free blocks when a large one is freed, so small blocks are merged at once. It also asks the
+/// system for each large list and gives it back, and the system clears its pages every time: what is freed
+/// stays with the process up to a limit, but for a server, which waits for its next request. What a worker
+/// measures allocates as it would anywhere else.
+void suit_allocator_to(std::string_view verb) {
+  if (verb == "worker") return;
 #ifdef M_MXFAST
-  constexpr int mebibyte = 1 << 20;
   ::mallopt(M_MXFAST, 0);
+  if (verb == "mcp") return;
+  constexpr int mebibyte = 1 << 20;
   ::mallopt(M_MMAP_THRESHOLD, 32 * mebibyte);    // the most that every glibc takes
   ::mallopt(M_MMAP_THRESHOLD, 1024 * mebibyte);  // of millions of rows
   ::mallopt(M_TRIM_THRESHOLD, 1024 * mebibyte);
 #endif
-}
-
-/// What a worker measures allocates as it would anywhere else, and a server keeps nothing between its
-/// answers.
-bool allocates_as_usual(std::string_view verb) {
-  return verb == "worker" || verb == "mcp";
 }
 
 }  // namespace
@@ -184,7 +181,7 @@ bool allocates_as_usual(std::string_view verb) {
 
 int main(int argc, char** argv) {
   using namespace mprof::cli;
-  if (argc < 2 || !allocates_as_usual(argv[1])) keep_freed_memory_in_one_piece();
+  suit_allocator_to(argc < 2 ? "" : argv[1]);
   take_over_streams();
   survive_limits_of_files();
   const int code = exit_code_of(argc, argv);
