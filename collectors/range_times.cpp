@@ -2,12 +2,14 @@
 #include "collectors/range_times.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "model/trace/interval_set.hpp"
 #include "model/trace/journal_reader.hpp"
 #include "model/trace/nsys_schema.hpp"
+#include "model/trace/op_name.hpp"
 #include "model/trace/program.hpp"
 #include "model/trace/steps.hpp"
 
@@ -46,6 +48,18 @@ Measurement group_time(const trace::Trace& trace, const std::string& op) {
           .samples = {nano * static_cast<double>(trace::IntervalSet(std::move(times)).length())}};
 }
 
+std::uint64_t most_in_a_process(const trace::Trace& trace, const std::string& name) {
+  std::map<std::int64_t, std::uint64_t> counts;
+  for (const trace::Range& range : trace.ranges) {
+    const bool is_own = range.style == trace::RangeStyle::extent || range.style == trace::RangeStyle::mark;
+    if (!is_own && trace::without_numbers(trace.text_of(range)) == name)
+      ++counts[trace::nsys::process_of(range.thread)];
+  }
+  std::uint64_t most = 0;
+  for (const auto& [process, count] : counts) most = std::max(most, count);
+  return most;
+}
+
 }  // namespace
 
 RangeTimes read_range_times(const std::filesystem::path& folder, const std::string& ops) {
@@ -58,6 +72,7 @@ RangeTimes read_range_times(const std::filesystem::path& folder, const std::stri
     if (steps && steps->mark == StepMark::ranges) {
       times.step_range = steps->names.front();
       times.steps = steps->all.size();
+      times.step_ranges = most_in_a_process(trace, times.step_range);
     }
   }
   std::erase(times.ops, trace::whole_program);  // no range is one of the ops

@@ -15,6 +15,7 @@ struct RangeTimes {
   std::vector<std::string> ops{};  ///< in the order of their first starts; none: there are no ranges
   std::string step_range{};        ///< that begins each step, without numbers; empty: no range repeats as one
   std::uint64_t steps = 0;
+  std::uint64_t step_ranges = 0;           ///< ranges of that name, in the process that has the most of them
   std::vector<Measurement> group_times{};  ///< the host time of each op, of all threads together
 };
 

@@ -24,7 +24,7 @@ constexpr std::size_t largest_payload = 512;                    // B; longer one
 constexpr std::size_t written_together = std::size_t{1} << 16;  // B
 
 NvtxPayloads* recorder = nullptr;
-thread_local std::uint64_t pushed = 0;
+thread_local std::uint64_t begun = 0;
 
 /// The program's errno must not change under it.
 class KeptErrno {
@@ -60,6 +60,7 @@ bool NvtxPayloads::take_functions(const nvtxExtModuleInfo_t* module) {
     if (id < functions.slotCount) functions.functionSlots[id] = reinterpret_cast<std::intptr_t>(function);
   };
   set(NVTX3EXT_CBID_nvtxPayloadSchemaRegister, &register_schema);
+  set(NVTX3EXT_CBID_nvtxRangePushPayload, &push_with_payload);
   set(NVTX3EXT_CBID_nvtxRangePopPayload, &pop_with_payload);
   return true;
 }
@@ -68,6 +69,28 @@ std::uint64_t NvtxPayloads::register_schema(nvtxDomainHandle_t domain,
                                             const nvtxPayloadSchemaAttr_t* attributes) {
   const KeptErrno kept;
   return recorder->add_schema(number_of(domain), attributes);
+}
+
+/// CUPTI does not see this beginning of a range, so it is told of one that it knows. Its text is the name of
+/// the payload's schema.
+int NvtxPayloads::push_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payload,
+                                    std::size_t count) {
+  std::string name;
+  {
+    const KeptErrno kept;
+    if (count > 0) name = recorder->schema_name(number_of(domain), payload);
+  }
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = name.c_str();
+  if (count > 0) {
+    attributes.payloadType = NVTX_PAYLOAD_TYPE_EXT;
+    attributes.reserved0 = 1;
+    attributes.payload.ullValue = reinterpret_cast<std::uintptr_t>(payload);
+  }
+  return nvtxDomainRangePushEx(domain, &attributes);
 }
 
 /// CUPTI does not see this end of a range, so it is told of one that it knows.
@@ -87,14 +110,14 @@ int NvtxPayloads::pop_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadD
 
 void NvtxPayloads::begins(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   if (domain == nullptr) return;
-  ++pushed;
+  ++begun;
   if (attributes == nullptr || attributes->size < sizeof *attributes ||
       attributes->payloadType != NVTX_PAYLOAD_TYPE_EXT || attributes->reserved0 <= 0)
     return;
   const KeptErrno kept;
   add_payload({.time = now(),
                .domain = number_of(domain),
-               .number = pushed,
+               .number = begun,
                .thread = static_cast<std::uint32_t>(::gettid())},
               reinterpret_cast<const nvtxPayloadData_t*>(attributes->payload.ullValue));
 }
@@ -131,22 +154,26 @@ std::uint64_t NvtxPayloads::add_schema(std::uint64_t domain, const nvtxPayloadSc
       .size = has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE) ? own.payloadStaticSize : 0};
   std::string fields;
   for (const nvtxPayloadSchemaEntry_t& entry : entries) {
-    // A name may end just before memory that is not there.
-    std::array<char, longest_name + 1> name{};
-    std::size_t length = 0;
-    while (entry.name != nullptr && length < longest_name && copy(entry.name + length, &name[length], 1) &&
-           name[length] != '\0')
-      ++length;
-    name[length] = '\0';
+    const std::string name = copy_name(entry.name);
     const journal::PayloadField field{.type = entry.type,
                                       .flags = entry.flags,
                                       .offset = entry.offset,
-                                      .name = length > 0 ? journal_.text(name.data(), chunk_) : 0};
+                                      .name = name.empty() ? 0 : journal_.text(name.c_str(), chunk_)};
     fields.append(reinterpret_cast<const char*>(&field), sizeof field);
   }
   chunk_.add_value(journal::Kind::schema, schema, fields);
-  schemas_[{domain, id}] = schema.size;
+  schemas_[{domain, id}] = {.size = schema.size,
+                            .name = has(own, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) ? copy_name(own.name) : ""};
   return id;
+}
+
+/// Empty where the schema is not known, or has none.
+std::string NvtxPayloads::schema_name(std::uint64_t domain, const nvtxPayloadData_t* data) {
+  nvtxPayloadData_t own{};
+  const std::lock_guard lock(mutex_);
+  if (!copy(data, &own, sizeof own)) return "";
+  const auto schema = schemas_.find({domain, own.schemaId});
+  return schema == schemas_.end() ? "" : schema->second.name;
 }
 
 void NvtxPayloads::add_payload(journal::Payload payload, const nvtxPayloadData_t* data) {
@@ -160,7 +187,8 @@ void NvtxPayloads::add_payload(journal::Payload payload, const nvtxPayloadData_t
     const auto schema = schemas_.find({payload.domain, own.schemaId});
     if (schema == schemas_.end()) return;
     // A size that is not given is the schema's.
-    const std::size_t given = own.size == std::numeric_limits<std::size_t>::max() ? schema->second : own.size;
+    const std::size_t given =
+        own.size == std::numeric_limits<std::size_t>::max() ? schema->second.size : own.size;
     const std::size_t size = std::min(given, bytes.size());
     if (size == 0 || !copy(own.payload, bytes.data(), size)) return;
     payload.schema = own.schemaId;
@@ -168,6 +196,15 @@ void NvtxPayloads::add_payload(journal::Payload payload, const nvtxPayloadData_t
     is_much = chunk_.bytes().size() >= written_together;
   }
   if (is_much) flush();
+}
+
+/// Byte by byte: a name may end just before memory that is not there.
+std::string NvtxPayloads::copy_name(const char* name) {
+  std::string copied;
+  char next = 0;
+  while (name != nullptr && copied.size() < longest_name && copy(name + copied.size(), &next, 1) && next != 0)
+    copied += next;
+  return copied;
 }
 
 bool NvtxPayloads::copy(const void* from, void* to, std::size_t size) {

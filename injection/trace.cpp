@@ -72,6 +72,7 @@ class Recorder {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
     launches_.watch(subscriber_);
     enable(CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxDomainRangePushEx);
+    enable(CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxDomainRangeStartEx);
     nodes_.watch(subscriber_);
     watch_window();
     keep_on_host();
@@ -281,9 +282,12 @@ class Recorder {
 
   void see_range(CUpti_CallbackId id, const CUpti_NvtxData& call) {
     if (gate_.needs_ranges()) take_nvtx_callback(id, call, gate_);
-    if (id != CUPTI_CBID_NVTX_nvtxDomainRangePushEx || call.functionParams == nullptr) return;
-    const auto& range = *static_cast<const nvtxDomainRangePushEx_params*>(call.functionParams);
-    payloads_.begins(range.domain, range.core.eventAttrib);
+    if (call.functionParams == nullptr) return;
+    const auto begins = [&](const auto& range) { payloads_.begins(range.domain, range.core.eventAttrib); };
+    if (id == CUPTI_CBID_NVTX_nvtxDomainRangePushEx)
+      begins(*static_cast<const nvtxDomainRangePushEx_params*>(call.functionParams));
+    if (id == CUPTI_CBID_NVTX_nvtxDomainRangeStartEx)
+      begins(*static_cast<const nvtxDomainRangeStartEx_params*>(call.functionParams));
   }
 
   // --- called by CUPTI, on any thread ---

@@ -16,19 +16,20 @@ namespace {
 /// ns: clocks of records and of payloads agree to microseconds, unless the thread is held in between.
 constexpr std::int64_t near = 20'000, held = 10'000'000;
 
-/// The ranges that a thread pushed in named domains, in two orders.
+/// The ranges that a thread began in named domains, and of them those that it pushed by their ends.
 struct OfThread {
   std::vector<Range*> by_start{};
   std::vector<Range*> by_end{};
 };
 
-std::unordered_map<std::int64_t, OfThread> pushed_ranges(Trace& trace) {
+std::unordered_map<std::int64_t, OfThread> begun_ranges(Trace& trace) {
   std::unordered_map<std::int64_t, OfThread> threads;
   for (Range& range : trace.ranges) {
-    if (range.domain == 0 || range.style != RangeStyle::push_pop) continue;
+    const bool is_pushed = range.style == RangeStyle::push_pop;
+    if (range.domain == 0 || (!is_pushed && range.style != RangeStyle::start_end)) continue;
     OfThread& of = threads[range.thread];
     of.by_start.push_back(&range);
-    of.by_end.push_back(&range);
+    if (is_pushed) of.by_end.push_back(&range);
   }
   for (auto& [thread, of] : threads) {
     std::ranges::stable_sort(of.by_start, {}, [](const Range* range) { return range->time.start; });
@@ -80,7 +81,7 @@ Range* range_of(const OfThread& of, const journal::Payload& payload) {
 
 void add_payloads(Trace& trace, const journal::Journal& journal) {
   if (journal.payloads.empty()) return;
-  const auto threads = pushed_ranges(trace);
+  const auto threads = begun_ranges(trace);
   for (const auto& [payload, bytes] : journal.payloads) {
     const auto schema = journal.schemas.find({payload.domain, payload.schema});
     const auto of =

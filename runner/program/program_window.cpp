@@ -51,6 +51,12 @@ Window require_window(std::string_view text) {
 }
 
 std::optional<std::string> why_no_steps(const std::string& text, const FoundSteps& steps) {
+  if (!steps.range.empty() && steps.ranges > steps.count)
+    return fmt::format(
+        "--window {}: the program has {} steps, and a process has {} NVTX ranges {}. So these do not number "
+        "the steps, since some are nested or on another thread. Name ranges (range:NAME[3..5]) or seconds "
+        "(seconds:1..3), or call cudaProfilerStart() (profiler-api)",
+        text, steps.count, steps.ranges, steps.range);
   if (!steps.range.empty()) return std::nullopt;
   return fmt::format(
       "--window {}: the timing pass found no NVTX range that repeats as a step. Name a range "

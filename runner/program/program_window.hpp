@@ -17,6 +17,7 @@ namespace mprof {
 struct FoundSteps {
   std::string range{};  ///< that begins each, without numbers; empty: none was found
   std::uint64_t count = 0;
+  std::uint64_t ranges = 0;  ///< of that name, in the process that has the most of them
 };
 /// Of each case that was timed, by its id.
 using StepsOfCases = std::map<std::string, FoundSteps>;

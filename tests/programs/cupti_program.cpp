@@ -51,16 +51,17 @@ std::uint64_t register_schema(nvtxDomainHandle_t domain, std::uint64_t id, std::
   attributes.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
                          NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
                          NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE |
-                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
+                         NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME;
   attributes.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
   attributes.entries = entries;
   attributes.numEntries = count;
   attributes.payloadStaticSize = size;
   attributes.schemaId = id;
+  attributes.name = "of this test";
   return nvtxPayloadSchemaRegister(domain, &attributes);
 }
 
-void push(nvtxDomainHandle_t domain, const char* name, const nvtxPayloadData_t* payload) {
+nvtxEventAttributes_t attributes_of(const char* name, const nvtxPayloadData_t* payload) {
   nvtxEventAttributes_t attributes{};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -71,6 +72,11 @@ void push(nvtxDomainHandle_t domain, const char* name, const nvtxPayloadData_t* 
     attributes.reserved0 = 1;
     attributes.payload.ullValue = reinterpret_cast<std::uintptr_t>(payload);
   }
+  return attributes;
+}
+
+void push(nvtxDomainHandle_t domain, const char* name, const nvtxPayloadData_t* payload) {
+  const nvtxEventAttributes_t attributes = attributes_of(name, payload);
   nvtxDomainRangePushEx(domain, &attributes);
 }
 
@@ -80,7 +86,7 @@ void pass(nvtxDomainHandle_t domain, const char* name, const nvtxPayloadData_t* 
   nvtxDomainRangePop(domain);
 }
 
-/// Two that are right, one that is given at its end, and what nobody must follow or believe.
+/// Three that are right, one that is given at its end, and what nobody must follow or believe.
 int say_payloads() {
   const auto nowhere = reinterpret_cast<const void*>(std::uintptr_t{16});
   nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
@@ -111,12 +117,21 @@ int say_payloads() {
   const Size small{0xABCDEF, 1000, 0}, large{0xABCDEF, 25'000'000, 0};
   const nvtxPayloadData_t of_small{of_size, sizeof small, &small};
   const nvtxPayloadData_t of_large{of_size, std::numeric_limits<std::size_t>::max(), &large};
+  // A range that may end on another thread counts among those that this one begins.
+  const nvtxEventAttributes_t anywhere = attributes_of("anywhere", nullptr);
+  nvtxDomainRangeEnd(domain, nvtxDomainRangeStartEx(domain, &anywhere));
   pass(domain, "ncclAllReduce", &of_small);
   pass(domain, "ncclAllReduce", &of_large);
   const nvtxPayloadData_t odd[] = {{of_size, sizeof small, nowhere},
                                    {of_size, 0, &small},
                                    {of_nobody, sizeof small, &small},
                                    {of_nonsense, std::numeric_limits<std::size_t>::max(), &small}};
+  // Its pop must not end the range around it.
+  push(domain, "around", nullptr);
+  nvtxRangePushPayload(domain, &of_small, 1);
+  nvtxDomainRangePop(domain);
+  ::usleep(100);
+  nvtxDomainRangePop(domain);
   for (const nvtxPayloadData_t& one : odd) pass(domain, "bad", &one);
   pass(domain, "bad", static_cast<const nvtxPayloadData_t*>(nowhere));
   return 0;

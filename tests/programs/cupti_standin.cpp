@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -50,6 +51,7 @@ struct Standin {
   std::vector<std::size_t> sizes{};    ///< of those of the buffer that is read
   bool has_context = false;
   bool watches_pushes = false;
+  bool watches_starts = false;
 };
 Standin standin;
 
@@ -91,6 +93,8 @@ STANDIN CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHa
                                         CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   if (domain == CUPTI_CB_DOMAIN_NVTX && id == CUPTI_CBID_NVTX_nvtxDomainRangePushEx)
     standin.watches_pushes = enable != 0;
+  if (domain == CUPTI_CB_DOMAIN_NVTX && id == CUPTI_CBID_NVTX_nvtxDomainRangeStartEx)
+    standin.watches_starts = enable != 0;
   return CUPTI_SUCCESS;
 }
 STANDIN CUptiResult cuptiEnableDomain(std::uint32_t /*enable*/, CUpti_SubscriberHandle /*subscriber*/,
@@ -155,6 +159,12 @@ struct OpenRange {
 };
 std::vector<OpenRange> open_ranges;
 
+/// The caller's may be gone before the record is read.
+const char* kept_text(const char* text) {
+  static auto& texts = *new std::set<std::string>;
+  return texts.insert(text).first->c_str();
+}
+
 void mark(const OpenRange& range, CUpti_ActivityFlag flag, const char* name) {
   auto marker = new_record<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
   marker.flags = flag;
@@ -171,18 +181,40 @@ nvtxDomainHandle_t create_domain(const char* name) {
   return reinterpret_cast<nvtxDomainHandle_t>(new std::string(name));
 }
 
-int push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+OpenRange begin(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   static std::uint32_t last = 0;
-  open_ranges.push_back({++last, reinterpret_cast<const std::string*>(domain)});
-  mark(open_ranges.back(), CUPTI_ACTIVITY_FLAG_MARKER_START, attributes->message.ascii);
-  nvtxDomainRangePushEx_params parameters{};
+  const OpenRange range{++last, reinterpret_cast<const std::string*>(domain)};
+  mark(range, CUPTI_ACTIVITY_FLAG_MARKER_START, kept_text(attributes->message.ascii));
+  return range;
+}
+
+template <class Params>
+void tell(CUpti_CallbackId id, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  Params parameters{};
   parameters.domain = domain;
   parameters.core.eventAttrib = attributes;
   CUpti_NvtxData data{};
   data.functionParams = &parameters;
+  standin.callback(nullptr, CUPTI_CB_DOMAIN_NVTX, id, &data);
+}
+
+int push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  open_ranges.push_back(begin(domain, attributes));
   if (standin.watches_pushes)
-    standin.callback(nullptr, CUPTI_CB_DOMAIN_NVTX, CUPTI_CBID_NVTX_nvtxDomainRangePushEx, &data);
+    tell<nvtxDomainRangePushEx_params>(CUPTI_CBID_NVTX_nvtxDomainRangePushEx, domain, attributes);
   return 0;
+}
+
+nvtxRangeId_t start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
+  const OpenRange range = begin(domain, attributes);
+  if (standin.watches_starts)
+    tell<nvtxDomainRangeStartEx_params>(CUPTI_CBID_NVTX_nvtxDomainRangeStartEx, domain, attributes);
+  return range.id;
+}
+
+void end(nvtxDomainHandle_t domain, nvtxRangeId_t id) {
+  mark({static_cast<std::uint32_t>(id), reinterpret_cast<const std::string*>(domain)},
+       CUPTI_ACTIVITY_FLAG_MARKER_END, nullptr);
 }
 
 int pop(nvtxDomainHandle_t /*domain*/) {
@@ -204,6 +236,8 @@ STANDIN int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) 
   *table[NVTX_CBID_CORE2_DomainCreateA] = reinterpret_cast<NvtxFunctionPointer>(create_domain);
   *table[NVTX_CBID_CORE2_DomainRangePushEx] = reinterpret_cast<NvtxFunctionPointer>(push);
   *table[NVTX_CBID_CORE2_DomainRangePop] = reinterpret_cast<NvtxFunctionPointer>(pop);
+  *table[NVTX_CBID_CORE2_DomainRangeStartEx] = reinterpret_cast<NvtxFunctionPointer>(start);
+  *table[NVTX_CBID_CORE2_DomainRangeEnd] = reinterpret_cast<NvtxFunctionPointer>(end);
   return 1;
 }
 
