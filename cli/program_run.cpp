@@ -70,8 +70,9 @@ void require_window_passes(const Arguments& arguments, const ProgramRequest& req
   if (!arguments.given("window")) return;
   const trace::Window window = require_window(request.window);
   const auto has = [&](Pass pass) { return std::ranges::count(request.passes, pass) > 0; };
-  if (!has(Pass::trace) && !has(Pass::counters))
-    throw Error(ExitCode::usage, "--window is for the trace and the counters, which --passes leaves out.");
+  if (!has(Pass::trace) && !has(Pass::counters) && !has(Pass::source))
+    throw Error(ExitCode::usage,
+                "--window is for the trace, the counters and the hot lines, which --passes leaves out.");
   if (window.kind == trace::Window::Kind::steps && !has(Pass::timing))
     throw Error(ExitCode::usage,
                 fmt::format("--window {}: the timing pass finds the steps, which --passes leaves out.",
@@ -105,9 +106,6 @@ ProgramRequest request_of(const Arguments& arguments) {
   request.name = arguments.given("name") ? arguments.text("name") : name_of_command(request.command);
   require_program_name(request.name);
   if (!given.passes.empty()) request.passes = given.passes;
-  if (std::ranges::count(request.passes, Pass::source) > 0)
-    throw Error(ExitCode::usage,
-                "--passes source is for variants: the passes of a program are timing, trace and counters.");
   require_counters_pass(arguments, request.passes);
   request.rounds = given.rounds;
   if (given.timeout) request.timeout = *given.timeout;

@@ -56,8 +56,6 @@ RunRequest request_of(const Arguments& arguments, const Suite& suite) {
   for (std::string& pattern : request.patterns) {
     if (pattern.find('/') == std::string::npos) pattern = fmt::format("{}/{}", suite.name, pattern);
   }
-  if (std::ranges::count(request.passes, Pass::source) > 0)
-    throw Error(ExitCode::usage, "--passes source is for variants, and not for the programs of a suite.");
   return request;
 }
 

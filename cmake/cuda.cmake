@@ -78,7 +78,9 @@ function(mprof_cuda_plugins)
   # Where CUPTI is looked for last: in the toolkit of this build.
   target_compile_definitions(mprof_cuda PRIVATE MPROF_CUDA_LIBRARY_DIR="${CUDAToolkit_LIBRARY_DIR}")
   # What the line tables of kernels are relative to.
-  set_source_files_properties(cuda/pc_sampler.cpp PROPERTIES COMPILE_DEFINITIONS MPROF_SOURCE_ROOT="${CMAKE_SOURCE_DIR}")
+  set_source_files_properties(cuda/line_tables.cpp PROPERTIES COMPILE_DEFINITIONS MPROF_SOURCE_ROOT="${CMAKE_SOURCE_DIR}")
+  # Its session has members of types that no other file knows.
+  set_source_files_properties(cuda/pc_sampler.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   mprof_configure_target(mprof_cuda)
   # Likewise compute-sanitizer.
   cmake_path(GET CUDAToolkit_BIN_DIR PARENT_PATH toolkit)
@@ -98,6 +100,10 @@ function(mprof_cuda_plugins)
   mprof_injection(counters injection/counters.cpp injection/cupti_functions.cpp injection/cupti_library.cpp injection/driver_functions.cpp
     injection/journal_writer.cpp injection/nvtx_calls.cpp injection/open_ranges.cpp
     injection/range_profiler.cpp injection/session_plan.cpp injection/window_gate.cpp model/trace/counter_request.cpp
+    model/trace/op_name.cpp model/trace/window.cpp system/glob.cpp)
+
+  mprof_injection(source injection/source.cpp injection/context_sampler.cpp injection/cupti_functions.cpp
+    injection/cupti_library.cpp injection/journal_writer.cpp injection/nvtx_calls.cpp injection/window_gate.cpp
     model/trace/op_name.cpp model/trace/window.cpp system/glob.cpp)
 
   target_sources(mprof_kernels_plugins PRIVATE ${MPROF_CUDA_KERNELS})

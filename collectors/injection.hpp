@@ -21,6 +21,7 @@ struct InjectionRequest {
   std::vector<std::string> left_out{};  ///< symbols of kernels that must not be counted
   bool replays = false;                 ///< kernels are replayed, so that one launch suffices for all metrics
   std::vector<std::string> wanted{};    ///< symbols of the kernels that are counted; empty: all
+  double seconds = 0;                   ///< that the program took untraced; 0: it was not timed
 };
 
 /// What they wrote, read.
@@ -31,6 +32,7 @@ struct InjectedPass {
   std::vector<trace::Interval> cuda_starts{};  ///< of a trace pass: when CUDA came up in each process
   std::vector<std::string> notes{};            ///< sentences: what is missing, and why
   std::vector<Measurement> measurements{};     ///< of a counters pass
+  std::vector<SourceLine> source_lines{};      ///< of a source pass
   std::vector<std::string> stopped_by{};  ///< of a counters pass: symbols of kernels that did not end when
                                           ///< counted
   std::vector<std::string> lacking{};  ///< of a counters pass: kernels that were launched too seldom for all
@@ -45,7 +47,9 @@ struct InjectionKind {
   /// Why it cannot be used here, or nullopt.
   std::function<std::optional<std::string>()> unavailable{};
   /// What the environment must have, beside the folder for the journals.
-  std::function<std::map<std::string, std::string>(const std::filesystem::path& library)> variables{};
+  std::function<std::map<std::string, std::string>(const std::filesystem::path& library,
+                                                   const InjectionRequest&)>
+      variables{};
   /// Writes what the library reads beside that; may be empty. Throws Error(environment) where it cannot.
   std::function<void(const InjectionRequest&)> prepare{};
   std::function<InjectedPass(const InjectionRequest&)> read{};

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -18,6 +16,8 @@
 #include "cuda/check.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
+#include "cuda/line_tables.hpp"
+#include "cuda/sample_buffer.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cuda {
@@ -30,18 +30,11 @@ constexpr std::uint32_t shortest_period = 9, longest_period = 18;
 constexpr double wanted_samples = 400'000;
 /// CUPTI's own default, 512 MiB, takes it a third of a second to set up.
 constexpr std::size_t buffer_bytes = 128U << 20;
-/// Instructions that are fetched in one call.
-constexpr std::size_t instructions_at_once = 8192;
-/// What the names of stall reasons begin with, and what those end with that count only samples in which the
-/// scheduler issued nothing.
-constexpr std::string_view reason_prefix = "smsp__pcsamp_warps_issue_stalled_", idle_suffix = "_not_issued";
 
 /// The functions of CUPTI that are used here.
 struct SamplingFunctions {
   decltype(::cuptiEnableCallback)* enable_callback = nullptr;
   decltype(::cuptiUnsubscribe)* unsubscribe = nullptr;
-  decltype(::cuptiGetCubinCrc)* checksum = nullptr;
-  decltype(::cuptiGetSassToSourceCorrelation)* place = nullptr;
   decltype(::cuptiPCSamplingEnable)* enable = nullptr;
   decltype(::cuptiPCSamplingDisable)* disable = nullptr;
   decltype(::cuptiPCSamplingSetConfigurationAttribute)* configure = nullptr;
@@ -55,8 +48,6 @@ struct SamplingFunctions {
     const SharedLibrary& library = cupti_library();
     library.import(enable_callback, "cuptiEnableCallback");
     library.import(unsubscribe, "cuptiUnsubscribe");
-    library.import(checksum, "cuptiGetCubinCrc");
-    library.import(place, "cuptiGetSassToSourceCorrelation");
     library.import(enable, "cuptiPCSamplingEnable");
     library.import(disable, "cuptiPCSamplingDisable");
     library.import(configure, "cuptiPCSamplingSetConfigurationAttribute");
@@ -82,49 +73,25 @@ Params in_context(std::size_t size, CUctx_st* context) {
   return params;
 }
 
-/// The machine code of the modules that CUPTI knows of, by the checksum that samples name.
+/// The line tables of the modules that CUPTI knows of.
 class Modules {
  public:
   void add(const CUpti_ModuleResourceData& module) {
     const std::lock_guard lock(mutex_);
-    if (!known_.insert({module.moduleId, module.cubinSize}).second) return;
-    CUpti_GetCubinCrcParams params{};
-    params.size = CUpti_GetCubinCrcParamsSize;
-    params.cubin = module.pCubin;
-    params.cubinSize = module.cubinSize;
-    if (functions().checksum(&params) != CUPTI_SUCCESS) return;
-    code_[params.cubinCrc].assign(module.pCubin, module.pCubin + module.cubinSize);
+    if (known_.insert({module.moduleId, module.cubinSize}).second)
+      tables_.add({module.pCubin, module.cubinSize});
   }
 
   [[nodiscard]] SourcePlace place_of(const CUpti_PCSamplingPCData& sampled) const {
     const std::lock_guard lock(mutex_);
-    const auto code = code_.find(sampled.cubinCrc);
-    if (code == code_.end() || sampled.functionName == nullptr) return {};
-    CUpti_GetSassToSourceCorrelationParams params{};
-    params.size = CUpti_GetSassToSourceCorrelationParamsSize;
-    params.cubin = code->second.data();
-    params.cubinSize = code->second.size();
-    params.functionName = sampled.functionName;
-    params.pcOffset = sampled.pcOffset;
-    const CUptiResult result = functions().place(&params);
-    const std::unique_ptr<char, decltype(&std::free)> file(params.fileName, &std::free);
-    const std::unique_ptr<char, decltype(&std::free)> folder(params.dirName, &std::free);
-    if (result != CUPTI_SUCCESS || file == nullptr || params.lineNumber == 0) return {};
-    return {file_name(folder == nullptr ? "" : folder.get(), file.get()), params.lineNumber};
+    if (sampled.functionName == nullptr) return {};
+    return tables_.place_of(sampled.cubinCrc, sampled.functionName, sampled.pcOffset);
   }
 
  private:
-  /// A path of the machine that compiled says nothing to anybody else.
-  static std::string file_name(const std::string& folder, const std::string& file) {
-    const std::filesystem::path whole = (std::filesystem::path(folder) / file).lexically_normal();
-    const std::filesystem::path below = whole.lexically_relative(MPROF_SOURCE_ROOT);
-    const bool is_own = !below.empty() && *below.begin() != "..";
-    return (is_own ? below : whole.filename()).generic_string();
-  }
-
   mutable std::mutex mutex_;
   std::map<std::uint32_t, std::size_t> known_;
-  std::map<std::uint64_t, std::vector<char>> code_;
+  LineTables tables_;
 };
 
 void CUPTIAPI on_module(void* modules, CUpti_CallbackDomain /*resources*/, CUpti_CallbackId /*which*/,
@@ -135,34 +102,6 @@ void CUPTIAPI on_module(void* modules, CUpti_CallbackDomain /*resources*/, CUpti
     if (module != nullptr) static_cast<Modules*>(modules)->add(*module);
   } catch (...) {  // out of memory: its lines stay unknown, and no exception may reach the driver
   }
-}
-
-/// What CUPTI fills, with room for so many instructions and reasons.
-struct SampleBuffer {
-  SampleBuffer(std::size_t instructions, std::size_t reasons)
-      : stalls(instructions * reasons), records(instructions) {
-    for (std::size_t i = 0; i < instructions; ++i) {
-      records[i].size = sizeof(CUpti_PCSamplingPCData);
-      records[i].stallReasonCount = reasons;
-      records[i].stallReason = &stalls[i * reasons];
-    }
-    data.size = sizeof(CUpti_PCSamplingData);
-    data.collectNumPcs = instructions;
-    data.pPcData = records.data();
-  }
-
-  std::vector<CUpti_PCSamplingStallReason> stalls;
-  std::vector<CUpti_PCSamplingPCData> records;
-  CUpti_PCSamplingData data{};
-};
-
-std::uint32_t period_of(double seconds) {
-  const double samples_a_cycle = gpu().multiProcessorCount;
-  int kilohertz = 0;
-  check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
-  const double cycles = seconds * 1e3 * kilohertz;
-  const double exponent = std::log2(std::max(cycles * samples_a_cycle / wanted_samples, 1.0));
-  return std::clamp(static_cast<std::uint32_t>(std::lround(exponent)), shortest_period, longest_period);
 }
 
 }  // namespace
@@ -187,7 +126,7 @@ class PcSampler::Session {
   Session& operator=(const Session&) = delete;
 
   void start(double expected_seconds) {
-    const std::uint32_t wanted = period_of(expected_seconds);
+    const std::uint32_t wanted = sampling_period(expected_seconds, wanted_samples);
     // To configure takes CUPTI as long as many a case's sampling (the buffer): not for half or twice as many.
     const bool will_do = period_ != 0 && std::max(wanted, period_) - std::min(wanted, period_) <= 1;
     if (!will_do) {
@@ -246,9 +185,7 @@ class PcSampler::Session {
     check(functions().name_reasons(&named));
     all_reasons_ = count;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::string_view name = names[i].data();
-      if (name.starts_with(reason_prefix) && !name.ends_with(idle_suffix))
-        reasons_[ids[i]] = name.substr(reason_prefix.size());
+      if (const auto reason = stall_reason(names[i].data())) reasons_[ids[i]] = *reason;
     }
   }
 
@@ -274,7 +211,7 @@ class PcSampler::Session {
 
   void fetch() {
     auto params = in_context<CUpti_PCSamplingGetDataParams>(CUpti_PCSamplingGetDataParamsSize, context_);
-    for (CUpti_PCSamplingPCData& record : fetched_->records) record.stallReasonCount = all_reasons_;
+    fetched_->empty();
     params.pcSamplingData = &fetched_->data;
     check(functions().data(&params));
     if (fetched_->data.hardwareBufferFull != 0 || fetched_->data.droppedSamples > 0) {
@@ -305,6 +242,15 @@ class PcSampler::Session {
   std::optional<SampleBuffer> unfetched_;         ///< what is left when sampling is switched off
   std::optional<SampleBuffer> fetched_;
 };
+
+std::uint32_t sampling_period(double seconds, double samples) {
+  const double samples_a_cycle = gpu().multiProcessorCount;
+  int kilohertz = 0;
+  check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0));
+  const double cycles = seconds * 1e3 * kilohertz;
+  const double exponent = std::log2(std::max(cycles * samples_a_cycle / samples, 1.0));
+  return std::clamp(static_cast<std::uint32_t>(std::lround(exponent)), shortest_period, longest_period);
+}
 
 PcSampler::PcSampler(CUctx_st* context) : session_(std::make_unique<Session>(context)) {}
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cuda/line_tables.hpp"
+
 struct CUctx_st;
 
 /// The side of CUPTI that samples program counters: at regular intervals each multiprocessor tells at which
@@ -15,21 +17,16 @@ struct CUctx_st;
 /// CUPTI refuses.
 namespace mprof::cuda {
 
-/// Where in the source an instruction comes from, by the compiler's line table. The file is empty for a
-/// kernel that was compiled without a line table (-lineinfo), and for instructions that belong to no line.
-struct SourcePlace {
-  std::string file{};  ///< below mprof's sources where it is one of them: "kernels/family/variant.cu"
-  std::uint32_t line = 0;
-  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the generated comparison with 0 for a pointer
-  auto operator<=>(const SourcePlace&) const = default;
-};
-
 /// What was sampled at one instruction.
 struct SampledInstruction {
   std::string symbol{};  ///< of the kernel, mangled
   SourcePlace place{};
   std::map<std::string, std::uint64_t> samples{};  ///< by what the warp waited for: "long_scoreboard"
 };
+
+/// How often to sample what takes so many s, so that all multiprocessors together take about so many samples:
+/// each at every 2^n cycles, and this is n.
+[[nodiscard]] std::uint32_t sampling_period(double seconds, double samples);
 
 /// One at a time in a process, with no other user of CUPTI at the same time or earlier. It knows kernels that
 /// have run before it is made, and the kernels of modules that are loaded while it lives.

@@ -55,7 +55,7 @@ void CuptiFunctions::look_at_version(Use use) {
   if (!has_known_records(number_)) {
     obstacle = named() + " this mprof does not know: it reads CUPTI 11.8 to 13.";
   } else if (use == Use::counters && number_ / 100 != CUPTI_API_VERSION / 100) {
-    obstacle = named() + " does not count for this mprof: kernels are counted by CUPTI " +
+    obstacle = named() + " does not count for this mprof: kernels are counted and sampled by CUPTI " +
                cupti_version_text(CUPTI_API_VERSION / 100 * 100) + " alone.";
   }
 }

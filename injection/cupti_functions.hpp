@@ -14,7 +14,7 @@ namespace mprof::injection {
 struct CuptiFunctions {
   enum class Use {
     records,   ///< of any known version
-    counters,  ///< of this build's alone: what mprof prepares for them outside must fit
+    counters,  ///< and samples: of this build's alone, since what mprof prepares outside must fit
   };
   explicit CuptiFunctions(Use use);
 

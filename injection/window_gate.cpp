@@ -4,7 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "model/trace/journal.hpp"
+#include <unistd.h>
+
 #include "model/trace/op_name.hpp"
 #include "system/glob.hpp"
 
@@ -45,11 +46,12 @@ void WindowGate::range_begins(std::uint64_t id, std::string_view text) {
   const bool is_of_steps = window.kind == Window::Kind::steps;
   if (is_of_steps ? trace::without_numbers(name) != window.range : !matches(window.range, name)) return;
   const std::int64_t time = now();
+  const auto thread = static_cast<std::uint32_t>(::gettid());
   const std::lock_guard lock(mutex_);
   ++seen_;
-  if (seen_ == window.first) open(time);
+  if (seen_ == window.first) open(time, thread);
   // A step lasts until the next one begins.
-  if (is_of_steps && window.last != Window::open && seen_ == window.last + 1) close(time);
+  if (is_of_steps && window.last != Window::open && seen_ == window.last + 1) close(time, thread);
   if (!is_of_steps && seen_ == window.last) last_ = id;
 }
 
@@ -83,19 +85,19 @@ bool WindowGate::keeps(std::int64_t start, std::int64_t end, bool is_of_gpu) con
   return start <= closed + wait;
 }
 
-void WindowGate::open(std::int64_t time) {
+void WindowGate::open(std::int64_t time, std::uint32_t thread) {
   opened_ = time;
-  write(time, true);
+  write({.time = time, .opens = 1, .thread = thread});
 }
 
-void WindowGate::close(std::int64_t time) {
+void WindowGate::close(std::int64_t time, std::uint32_t thread) {
   closed_ = time;
-  write(time, false);
+  write({.time = time, .opens = 0, .thread = thread});
 }
 
-void WindowGate::write(std::int64_t time, bool opens) {
+void WindowGate::write(const journal::WindowEdge& edge) {
   Chunk chunk;
-  chunk.add_value(journal::Kind::window, journal::WindowEdge{time, opens ? 1U : 0U});
+  chunk.add_value(journal::Kind::window, edge);
   journal_.write(chunk);
 }
 

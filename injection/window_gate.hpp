@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "injection/journal_writer.hpp"
+#include "model/trace/journal.hpp"
 #include "model/trace/window.hpp"
 
 namespace mprof::injection {
@@ -38,9 +39,10 @@ class WindowGate {
   [[nodiscard]] bool keeps(std::int64_t start, std::int64_t end, bool is_of_gpu) const;
 
  private:
-  void open(std::int64_t time);
-  void close(std::int64_t time);
-  void write(std::int64_t time, bool opens);
+  /// `thread`: that begins a range there; 0: none does.
+  void open(std::int64_t time, std::uint32_t thread = 0);
+  void close(std::int64_t time, std::uint32_t thread = 0);
+  void write(const journal::WindowEdge& edge);
 
   JournalWriter& journal_;
   std::optional<trace::GivenWindow> given_;

@@ -260,7 +260,8 @@ std::optional<std::string> unavailable() {
   return cuda::cupti_unavailable();
 }
 
-std::map<std::string, std::string> variables(const std::filesystem::path& library) {
+std::map<std::string, std::string> variables(const std::filesystem::path& library,
+                                             const InjectionRequest& /*request*/) {
   return {{"CUDA_INJECTION64_PATH", library.string()},
           {"NVTX_INJECTION64_PATH", library.string()},
           {journal::cupti_variable, cuda::cupti_library().path()}};

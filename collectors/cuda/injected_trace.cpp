@@ -127,6 +127,22 @@ void keep_window(trace::Trace& trace, const trace::Interval& window) {
   });
 }
 
+/// The edges of a window where the ranges begin that opened and closed it: CUPTI takes the time of a range
+/// before it tells of it.
+void begin_with_ranges(trace::Interval& window, const journal::Journal& journal, const trace::Trace& trace) {
+  for (const journal::WindowEdge& edge : journal.window_edges) {
+    std::int64_t& moment = edge.opens != 0 ? window.start : window.end;
+    if (edge.thread == 0 || moment != edge.time) continue;
+    const std::int64_t thread =
+        trace::nsys::global_thread(trace::nsys::global_process(journal.head.process), edge.thread);
+    std::int64_t last = 0;
+    for (const trace::Range& range : trace.ranges) {
+      if (range.thread == thread && range.time.start <= edge.time) last = std::max(last, range.time.start);
+    }
+    if (last > 0) moment = last;
+  }
+}
+
 /// Adds what one process did.
 void add_process(const journal::Journal& journal, InjectedPass& pass) {
   CuptiRecords records(journal.head.process);
@@ -144,7 +160,8 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
   trace::Recording recording = records.take(
       window_of(journal), [&](trace::Api api, std::uint32_t id) { return call_name_of(journal, api, id); });
   trace::add_payloads(recording.trace, journal);
-  if (const auto window = journal::opened_window(journal)) {
+  if (auto window = journal::opened_window(journal)) {
+    begin_with_ranges(*window, journal, recording.trace);
     keep_window(recording.trace, *window);
     if (!pass.part) pass.part = *window;
     pass.part =
@@ -180,7 +197,8 @@ std::optional<std::string> unavailable() {
   return gpu->unavailable();  // a process may have a CUPTI where mprof finds none
 }
 
-std::map<std::string, std::string> variables(const std::filesystem::path& library) {
+std::map<std::string, std::string> variables(const std::filesystem::path& library,
+                                             const InjectionRequest& /*request*/) {
   std::map<std::string, std::string> all = os_runtime::variables();
   all["CUDA_INJECTION64_PATH"] = all["NVTX_INJECTION64_PATH"] = library.string();
   all[journal::cupti_variable] = cuda::cupti_library().path();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <exception>
 #include <map>
 #include <memory>
@@ -8,43 +7,14 @@
 #include <vector>
 
 #include "collectors/collector.hpp"
+#include "collectors/cuda/sampled_kernels.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/pc_sampler.hpp"
 #include "cuda/range_profiler.hpp"
-#include "model/kernel_name.hpp"
 
 namespace mprof {
 namespace {
-
-constexpr const char* sample_count = "smsp__pcsamp_sample_count";
-/// A line with a smaller share of its kernel's samples is not told apart.
-constexpr double least_share = 0.01;
-
-/// What was sampled of one kernel in one op.
-struct SampledKernel {
-  std::map<cuda::SourcePlace, SourceLine> lines;
-  std::uint64_t samples = 0;
-};
-
-/// The most sampled lines of a kernel, and behind them the others together.
-std::vector<SourceLine> most_sampled(const SampledKernel& kernel) {
-  std::vector<SourceLine> lines;
-  SourceLine others;
-  for (const auto& [place, line] : kernel.lines) {
-    const bool is_hot = !place.file.empty() && static_cast<double>(line.samples) >=
-                                                   least_share * static_cast<double>(kernel.samples);
-    if (is_hot) {
-      lines.push_back(line);
-      continue;
-    }
-    others.samples += line.samples;
-    for (const auto& [reason, samples] : line.stalls) others.stalls[reason] += samples;
-  }
-  std::ranges::stable_sort(lines, std::greater{}, &SourceLine::samples);
-  if (others.samples > 0) lines.push_back(std::move(others));
-  return lines;
-}
 
 /// At which lines of its kernels' sources the warps of each op stand, and what they wait for. One forward()
 /// of a sample is timed, so that the next one can be sampled as often as it takes. Where no execution came
@@ -105,20 +75,12 @@ class SourceLines final : public Collector {
     for (const OpInfo& op : ops_) {
       const auto kernels = of_ops_.find(op.name);
       if (kernels == of_ops_.end()) continue;
-      for (const auto& [kernel, sampled] : named(kernels->second)) {
-        for (SourceLine& line : most_sampled(*sampled)) {
-          line.op = op.name;
-          line.kernel = kernel;
-          all.push_back(std::move(line));
-        }
-      }
+      add_most_sampled(kernels->second, op.name, all);
     }
     return all;
   }
 
  private:
-  using BySymbol = std::map<std::string, SampledKernel>;
-
   /// Made once in a process, and kept: CUPTI tells instructions apart of modules that were loaded before it
   /// sampled or counted anything, or while it may sample, and of no others.
   static cuda::PcSampler& sampler() {
@@ -130,27 +92,9 @@ class SourceLines final : public Collector {
     return kept;
   }
 
-  /// With the names that kernels have in measurements.
-  static std::vector<std::pair<std::string, const SampledKernel*>> named(const BySymbol& kernels) {
-    std::vector<std::string> symbols;
-    for (const auto& [symbol, kernel] : kernels) symbols.push_back(symbol);
-    const std::vector<std::string> names = distinct_kernel_names(symbols);
-    std::vector<std::pair<std::string, const SampledKernel*>> all;
-    for (std::size_t i = 0; i < names.size(); ++i) all.emplace_back(names[i], &kernels.at(symbols[i]));
-    return all;
-  }
-
   void add(const std::string& op, const std::vector<cuda::SampledInstruction>& instructions) {
     for (const cuda::SampledInstruction& instruction : instructions) {
-      SampledKernel& kernel = of_ops_[op][instruction.symbol];
-      SourceLine& line = kernel.lines[instruction.place];
-      line.file = instruction.place.file;
-      line.line = instruction.place.line;
-      for (const auto& [reason, samples] : instruction.samples) {
-        line.stalls[reason] += samples;
-        line.samples += samples;
-        kernel.samples += samples;
-      }
+      of_ops_[op][instruction.symbol].add(instruction.place, instruction.samples);
     }
   }
 
@@ -174,7 +118,7 @@ class SourceLines final : public Collector {
   int forwards_ = 0;     ///< of that op in this sample, so far
   bool is_sampling_ = false;
   double began_ = 0, seconds_ = 0;  ///< s, of the stage that runs or ran last
-  std::map<std::string, BySymbol> of_ops_;
+  std::map<std::string, SampledKernels> of_ops_;
 };
 
 const bool registered =

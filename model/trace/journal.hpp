@@ -16,6 +16,11 @@ inline constexpr const char* extension = ".journal";
 /// What the environment tells the library.
 inline constexpr const char* folder_variable = "MPROF_JOURNALS";  ///< where its files must be
 inline constexpr const char* cupti_variable = "MPROF_CUPTI";      ///< libcupti, where none is loaded
+/// How often program counters are sampled: every 2^n cycles of a multiprocessor.
+inline constexpr const char* sampling_variable = "MPROF_SAMPLING_PERIOD";
+
+/// What machine code that was sampled is kept as, beside the journals: "ab12.cubin", by its checksum.
+inline constexpr const char* code_extension = ".cubin";
 
 struct Head {
   char magic[8] = {};
@@ -48,6 +53,8 @@ enum class Kind : std::uint32_t {
   window,      ///< a WindowEdge
   schema,      ///< a PayloadSchema, and its PayloadFields
   payload,     ///< a Payload, and its bytes
+  stall,       ///< a std::uint32_t by which StallCount names it, and CUPTI's name of its metric
+  sampled,     ///< a SampledPlace, and its StallCounts; further ones of a place add up
 };
 
 /// Which rank of a distributed program a process is, as its launcher's environment says.
@@ -110,7 +117,8 @@ struct GraphNode {
 /// When a window of a trace opened or closed; one that closes never lasts until the process ends.
 struct WindowEdge {
   std::int64_t time = 0;  ///< ns since 1970
-  std::uint64_t opens = 0;
+  std::uint32_t opens = 0;
+  std::uint32_t thread = 0;  ///< whose last range before that moment begins there; 0: no range does
 };
 
 /// An NVTX range, of a process in which no CUPTI records it.
@@ -155,6 +163,18 @@ struct Launches {
 struct Uncounted {
   std::uint64_t kernel = 0;
   std::uint64_t is_chosen = 1;  ///< 0: nobody asked for it
+};
+
+/// An instruction at which warps stood when program counters were sampled.
+struct SampledPlace {
+  std::uint64_t code = 0;      ///< the checksum of its module's machine code
+  std::uint64_t function = 0;  ///< a text's number: the symbol
+  std::uint64_t offset = 0;    ///< B, in the function
+};
+
+struct StallCount {
+  std::uint32_t stall = 0;
+  std::uint32_t samples = 0;
 };
 
 }  // namespace mprof::journal

@@ -55,6 +55,19 @@ void add_schema(Journal& journal, std::string_view bytes) {
   journal.schemas[{head->domain, head->id}] = std::move(schema);
 }
 
+/// Of the source pass.
+void add_samples(Journal& journal, Kind kind, std::string_view bytes) {
+  if (kind == Kind::stall) {
+    if (const auto stall = take_value<std::uint32_t>(bytes)) journal.stalls[*stall] = bytes;
+  } else if (kind == Kind::sampled) {
+    const auto place = take_value<SampledPlace>(bytes);
+    if (!place) return;
+    std::vector<StallCount> counts;
+    while (const auto count = take_value<StallCount>(bytes)) counts.push_back(*count);
+    journal.sampled.emplace_back(*place, std::move(counts));
+  }
+}
+
 void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
   switch (kind) {
     case Kind::name:
@@ -104,6 +117,10 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
       return;
     case Kind::failed:
       if (const auto launch = take_value<launch_log::Launch>(bytes)) journal.failed.push_back(*launch);
+      return;
+    case Kind::stall:
+    case Kind::sampled:
+      add_samples(journal, kind, bytes);
       return;
     default:
       add_counters(journal, kind, bytes);

@@ -37,6 +37,8 @@ struct Journal {
   std::vector<std::pair<Payload, std::string>> payloads{};                            ///< with their bytes
   std::vector<GraphNode> graph_nodes{};
   std::vector<WindowEdge> window_edges{};
+  std::map<std::uint32_t, std::string> stalls{};  ///< CUPTI's names of their metrics
+  std::vector<std::pair<SampledPlace, std::vector<StallCount>>> sampled{};
   Beginning beginning{};
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "report/analysis/kernels/hot_lines.hpp"
 #include "report/text/format.hpp"
+#include "report/views/program_parts.hpp"
 #include "report/views/variant_parts.hpp"
 
 /// The lines of a variant's source at which its warps stood most often.
@@ -31,8 +34,15 @@ std::string code_at(const VariantSource& source, const SourceLine& line) {
 }
 
 /// "tiled.cu:57".
-std::string place_of(const SourceLine& line) {
+std::string place_of_line(const SourceLine& line) {
   return fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
+}
+
+std::vector<Cell> hot_line_cells(const HotLine& hot) {
+  return {Cell::figure(format::percent(hot.share)).valued(hot.share),
+          Cell::figure(format::percent(hot.issued)).valued(hot.issued),
+          Cell::words(fmt::format("{} ({})", hot.most_frequent.reason,
+                                  format::whole_percent(100 * hot.most_frequent.share)))};
 }
 
 /// What was sampled of the variant at the largest problem where anything was.
@@ -69,13 +79,28 @@ nlohmann::json hot_lines_view(const FamilyResult& family, const VariantResult& v
     for (const HotLine& hot : op.lines) {
       const std::string code =
           source == page.materials->sources.end() ? "" : code_at(source->second, *hot.line);
-      table.row({Cell::words(op.op), Cell::words(place_of(*hot.line)),
-                 code.empty() ? Cell::missing("in a file that the run keeps no copy of") : Cell::words(code),
-                 Cell::figure(format::percent(hot.share)).valued(hot.share),
-                 Cell::figure(format::percent(hot.issued)).valued(hot.issued),
-                 Cell::words(fmt::format("{} ({})", hot.most_frequent.reason,
-                                         format::whole_percent(100 * hot.most_frequent.share)))});
+      std::vector<Cell> cells = {
+          Cell::words(op.op), Cell::words(place_of_line(*hot.line)),
+          code.empty() ? Cell::missing("in a file that the run keeps no copy of") : Cell::words(code)};
+      std::ranges::move(hot_line_cells(hot), std::back_inserter(cells));
+      table.row(std::move(cells));
     }
+  }
+  return table.view();
+}
+
+nlohmann::json kernel_lines_view(const FunctionTime& function, const std::string& kernel,
+                                 const PageContext& page) {
+  const HotLines hot = hottest_of(function.sampled, most_hot_lines);
+  if (hot.lines.empty()) return false;
+  Table table(page.anchor("program kernel lines"),
+              fmt::format("{}: its hottest lines, of {} samples", kernel,
+                          format::count(static_cast<std::uint64_t>(hot.samples))));
+  table.text("Line").numbers("Samples").numbers("Issued").text("Most frequent reason");
+  for (const HotLine& line : hot.lines) {
+    std::vector<Cell> cells = {Cell::words(place_of_line(*line.line))};
+    std::ranges::move(hot_line_cells(line), std::back_inserter(cells));
+    table.row(std::move(cells));
   }
   return table.view();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -139,6 +141,36 @@ std::vector<std::string> counted_lines(const KernelResult& kernel) {
   return lines;
 }
 
+/// Where its warps stood, over all lines; empty where it was not sampled.
+std::string sampled_line(const FunctionTime& function) {
+  constexpr std::size_t most = 3;
+  double all = 0;
+  std::map<std::string, double> stalls;
+  bool has_lines = false;
+  for (const SourceLine& line : function.sampled) {
+    has_lines = has_lines || !line.file.empty();
+    for (const auto& [stall, samples] : line.stalls) {
+      if (stall == "not_selected") continue;
+      stalls[stall] += static_cast<double>(samples);
+      all += static_cast<double>(samples);
+    }
+  }
+  if (all == 0) return "";
+  std::vector<std::pair<std::string, double>> longest(stalls.begin(), stalls.end());
+  std::ranges::stable_sort(longest, std::greater{}, &std::pair<std::string, double>::second);
+  if (longest.size() > most) longest.resize(most);
+  std::vector<std::string> parts;
+  for (auto& [stall, samples] : longest) {
+    std::ranges::replace(stall, '_', ' ');
+    parts.push_back(
+        fmt::format("{} {}", stall == "selected" ? "issuing" : stall, format::percent(samples / all)));
+  }
+  std::string text = fmt::format("Of {} samples of its warps: {}.",
+                                 format::count(static_cast<std::uint64_t>(all)), format::list(parts));
+  if (!has_lines) text += " Its code has no line table: compile it with -lineinfo to see its lines.";
+  return text;
+}
+
 }  // namespace
 
 std::size_t kernels_worth_showing(const ProgramPicture& picture) {
@@ -170,13 +202,16 @@ json kernel_details_view(const ProgramPicture& picture, const PageContext& page)
   json list = json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const FunctionTime& function = picture.functions[i];
+    std::vector<std::string> lines;
+    if (function.counted != nullptr) lines = counted_lines(*function.counted);
+    if (auto sampled = sampled_line(function); !sampled.empty()) lines.push_back(std::move(sampled));
     list.push_back({{"name", names[i]},
                     {"figure", fmt::format("{} of kernel time, launched in {}",
                                            format::percent(picture.share_of_kernels(function.time)),
                                            format::plural(function.shapes.size(), "way"))},
-                    {"lines", function.counted == nullptr ? std::vector<std::string>{}
-                                                          : counted_lines(*function.counted)},
-                    {"shapes", shapes_table(picture, function, names[i], page).view()}});
+                    {"lines", std::move(lines)},
+                    {"shapes", shapes_table(picture, function, names[i], page).view()},
+                    {"hot", kernel_lines_view(function, names[i], page)}});
   }
   return {{"held", held_view(picture, names, page)}, {"list", std::move(list)}};
 }

@@ -24,8 +24,13 @@ namespace mprof {
 [[nodiscard]] std::vector<std::string> shown_kernel_names(const ProgramPicture& picture);
 
 /// The same functions one by one: { held: table of what holds each back, or false, list: [{ name, figure,
-/// lines: [text], shapes: table of its launches by instance, grid and block }] }; false without any.
+/// lines: [text], shapes: table of its launches by instance, grid and block, hot: table of the lines of its
+/// source at which warps stood most often, or false }] }; false without any.
 [[nodiscard]] nlohmann::json kernel_details_view(const ProgramPicture& picture, const PageContext& page);
+
+/// The hottest lines of a kernel: a table, or false where none was sampled or its code has no line table.
+[[nodiscard]] nlohmann::json kernel_lines_view(const FunctionTime& function, const std::string& kernel,
+                                               const PageContext& page);
 
 /// The NVTX ranges of the steady steps: { caption, has_backward, rows: [{ name, gpu, gpu_self, has_backward,
 /// backward, host, host_self, calls, share, percent, elsewhere, captured, unfolds, open, closes: [] }],

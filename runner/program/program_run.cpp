@@ -215,6 +215,8 @@ class ProgramRunner {
     if (!seen.lacking.empty() && is_short) replay(kind, result, seen);
     if (pass.pass == Pass::counters)
       add_counters(std::move(seen), result);
+    else if (pass.pass == Pass::source)
+      add_source_lines(std::move(seen), result);
     else
       add_trace(std::move(seen), result);
     store(pass, result, 0);
@@ -257,10 +259,11 @@ class ProgramRunner {
                                      .ops = range_ops(),
                                      .left_out = left_out_,
                                      .replays = replays,
-                                     .wanted = wanted};
+                                     .wanted = wanted,
+                                     .seconds = untraced_seconds()};
       if (kind.prepare) kind.prepare(request);
       const NamedPipe stopped(folder.path() / journal::stopped_pipe);
-      std::map<std::string, std::string> variables = kind.variables(*find_injection(kind.library));
+      std::map<std::string, std::string> variables = kind.variables(*find_injection(kind.library), request);
       variables[journal::folder_variable] = folder.path().string();
       if (window_)
         variables[trace::window_variable] = trace::written_window(*window_, nanoseconds_since_1970());
@@ -332,7 +335,8 @@ class ProgramRunner {
     PassResult result = run_once(Pass::timing, {{"NVTX_INJECTION64_PATH", library->string()},
                                                 {journal::folder_variable, folder.path().string()}});
     RangeTimes times = read_range_times(folder.path(), run_.plan.ops);
-    if (!times.step_range.empty()) (*context_.steps)[case_.id] = {times.step_range, times.steps, times.step_ranges};
+    if (!times.step_range.empty())
+      (*context_.steps)[case_.id] = {times.step_range, times.steps, times.step_ranges};
     for (Measurement& time : times.group_times) {
       const bool is_told = std::ranges::any_of(result.measurements, [&](const Measurement& row) {
         return row.metric == time.metric && row.op == time.op;
@@ -412,6 +416,23 @@ class ProgramRunner {
       if (std::ranges::count(ops, row.op.text()) == 0) ops.push_back(row.op);
     }
     if (!ops.empty()) set_ops(ops);
+  }
+
+  void add_source_lines(InjectedPass seen, PassResult& result) const {
+    result.outcome->notes = std::move(seen.notes);
+    if (!is_in_window(seen, result)) return;
+    result.source_lines = std::move(seen.source_lines);
+    if (!result.source_lines.empty() || result.status != Status::ok) return;
+    result.status = Status::skipped;
+    result.reason = result.outcome->notes.empty() ? "no kernel of the program was sampled"
+                                                  : result.outcome->notes.front();
+  }
+
+  /// Of its first round; 0 where none ended well.
+  [[nodiscard]] double untraced_seconds() const {
+    const PassResult* const timing = find_pass(case_, Pass::timing);
+    if (timing == nullptr || timing->status != Status::ok) return 0;
+    return timing->seconds / static_cast<double>(std::max<std::size_t>(1, rounds_of(*timing)));
   }
 
   [[nodiscard]] static std::string why_nothing(const PassResult& result) {

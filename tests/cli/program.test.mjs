@@ -190,7 +190,6 @@ test("what is no program is refused with exit code 2, and nothing is written", (
   refused(t, ["--"], /a program is missing after --/);
   refused(t, ["--all", "--", "true"], /--all is for variants/);
   refused(t, ["--name", "a/b", "--", "true"], /no name of a program/);
-  refused(t, ["--passes", "source", "--", "true"], /for variants/);
   refused(t, ["--name", "x", "--all"], /--name is for a program/);
 });
 

@@ -322,7 +322,6 @@ test("what is wrong in a suite is told by file, line and key, with exit code 2, 
   refused(script_suite("true").replace("mine", "conv"), /mprof has a family 'conv' of its own/);
   refused(script_suite("true"), /no selected family has an axis/, ["--problem", "n=3"]);
   refused(script_suite("true"), /--set is not for the programs of a suite/, ["--set", "a=b"]);
-  refused(script_suite("true"), /--passes source is for variants/, ["--passes", "source"]);
   const folder = folder_of(t, { "mprof.toml": script_suite("true") });
   const chosen = (...options) => mprof(["run", "--suite", "mprof.toml", "--out", "run", ...options], { cwd: folder });
   assert.match(chosen().err, /say what to run of mprof\.toml: --all, or --variant script/);

@@ -2,6 +2,8 @@
 // The library that is in a program's processes, with stand-ins for versions of CUPTI in its place.
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,15 +40,18 @@ class CuptiVersions : public ::testing::Test {
  protected:
   /// What a program did in whose process CUPTI was loaded before CUDA began: MPROF_CUPTI_PROGRAM in a mode.
   InjectedPass run(const Version& version, const std::string& mode, const std::string& window = {}) {
+    std::string wrong;
+    return run(version, mode, trace::parse_window(window, wrong));
+  }
+  InjectedPass run(const Version& version, const std::string& mode,
+                   const std::optional<trace::Window>& window) {
     const std::string cupti = path_of(version);
     const pid_t child = ::fork();
     if (child == 0) {
       ::setenv(journal::folder_variable, folder.path().c_str(), 1);
       ::setenv("NVTX_INJECTION64_PATH", MPROF_TRACE_LIBRARY, 1);
       ::unsetenv(journal::cupti_variable);
-      std::string wrong;
-      if (const auto parsed = trace::parse_window(window, wrong))
-        ::setenv(trace::window_variable, trace::written_window(*parsed, 0).c_str(), 1);
+      if (window) ::setenv(trace::window_variable, trace::written_window(*window, 0).c_str(), 1);
       ::execl(MPROF_CUPTI_PROGRAM, "cupti_program", cupti.c_str(), MPROF_TRACE_LIBRARY, mode.c_str(),
               nullptr);
       ::_exit(1);
@@ -152,6 +157,17 @@ TEST_P(EachCuptiVersion, TracesTheWindowAlone) {
 
 TEST_P(EachCuptiVersion, TracesTheRangeThatIsAskedForAlone) {
   EXPECT_EQ(kernels_in_region(run(GetParam(), "region", "range:region[2]")), 2U);
+}
+
+/// A step lasts until the next one begins: those of one and two good kernels, with a bad one behind each.
+TEST_P(EachCuptiVersion, TracesTheStepsThatAreAskedForAlone) {
+  const InjectedPass pass =
+      run(GetParam(), "region",
+          trace::Window{.kind = trace::Window::Kind::steps, .range = "region", .first = 1, .last = 2});
+  EXPECT_TRUE(pass.part);
+  std::map<std::string, int> launches;
+  for (const trace::Kernel& kernel : pass.trace.kernels) ++launches[pass.trace.names[kernel.short_name]];
+  EXPECT_EQ(launches, (std::map<std::string, int>{{"good", 3}, {"bad", 2}}));
 }
 
 TEST_P(EachCuptiVersion, TracesNothingInAWindowThatNeverOpens) {

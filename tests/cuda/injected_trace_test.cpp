@@ -175,6 +175,35 @@ TEST_F(InjectedTrace, ProcessesAreToldApartAndMakeOneCase) {
   EXPECT_EQ(place(pass.trace.kernels[1]), "child's");
 }
 
+/// The library is told of a range a little after CUPTI has taken its time: of steps 2 and 3, no piece of the
+/// fourth is left.
+TEST_F(InjectedTrace, AWindowOfStepsBeginsAndEndsWithTheirRanges) {
+  JournalWriter journal(folder.path().c_str(), CUPTI_API_VERSION);
+  for (std::uint32_t step = 1; step <= 5; ++step) {
+    mark(journal, step, step * 1000, "step");
+    if (step == 2 || step == 3) launch(journal, step, step * 1000 + 100);
+    mark(journal, step, step * 1000 + 900, nullptr);
+  }
+  Chunk chunk;
+  chunk.add_value(journal::Kind::until, std::int64_t{6000});
+  chunk.add_value(journal::Kind::window, journal::WindowEdge{.time = 2040, .opens = 1, .thread = 1});
+  chunk.add_value(journal::Kind::window, journal::WindowEdge{.time = 4040, .opens = 0, .thread = 1});
+  journal.write(chunk);
+  end(journal);
+  InjectedPass pass = read();
+  ASSERT_TRUE(pass.part);
+  EXPECT_EQ(pass.part->start, 2000);
+  EXPECT_EQ(pass.part->end, 4000);
+  EXPECT_EQ(pass.trace.kernels.size(), 2U);
+  EXPECT_EQ(trace::make_program_case(pass.trace, {.case_id = "program/x", .part = pass.part}),
+            std::vector<std::string>{"step"});
+  std::vector<std::int64_t> lengths;
+  for (const trace::Range& range : pass.trace.ranges) {
+    if (range.style == trace::RangeStyle::push_pop) lengths.push_back(range.time.length());
+  }
+  EXPECT_EQ(lengths, (std::vector<std::int64_t>{900, 900}));
+}
+
 TEST_F(InjectedTrace, AProcessIsTheRankThatItsLauncherSays) {
   struct Launched {
     const char* rank;

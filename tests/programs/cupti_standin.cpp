@@ -7,10 +7,12 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #include <generated_nvtx_meta.h>
 #include <nvtx3/nvToolsExt.h>
 #include <time.h>
@@ -52,6 +54,10 @@ struct Standin {
   bool has_context = false;
   bool watches_pushes = false;
   bool watches_starts = false;
+  bool has_control = false;              ///< samples are taken between starts and stops alone
+  bool samples = false;                  ///< kernels that are launched now
+  std::vector<std::string> sampled{};    ///< kernels whose samples nobody has taken yet
+  CUpti_PCSamplingData* rest = nullptr;  ///< what is filled when sampling ends
 };
 Standin standin;
 
@@ -275,6 +281,93 @@ STANDIN CUptiResult cuptiActivityFlushAll(std::uint32_t /*how*/) {
   return CUPTI_SUCCESS;
 }
 
+// --- Program counters: each kernel was found four times at one instruction, and once at another ---
+
+STANDIN CUptiResult cuptiGetCubinCrc(CUpti_GetCubinCrcParams* params) {
+  params->cubinCrc = params->cubinSize;
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams* /*params*/) {
+  standin.samples = true;
+  return std::getenv("STANDIN_IS_BUSY") == nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_HARDWARE_BUSY;
+}
+STANDIN CUptiResult cuptiPCSamplingGetNumStallReasons(CUpti_PCSamplingGetNumStallReasonsParams* params) {
+  *params->numStallReasons = 3;
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiPCSamplingGetStallReasons(CUpti_PCSamplingGetStallReasonsParams* params) {
+  constexpr std::array names{"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+                             "smsp__pcsamp_warps_issue_stalled_selected",
+                             "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued"};
+  for (std::uint32_t i = 0; i < names.size(); ++i) {
+    params->stallReasonIndex[i] = 20 + i;
+    std::strcpy(params->stallReasons[i], names[i]);
+  }
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult
+cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams* params) {
+  for (std::size_t i = 0; i < params->numAttributes; ++i) {
+    const CUpti_PCSamplingConfigurationInfo& one = params->pPCSamplingConfigurationInfo[i];
+    if (one.attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL) {
+      standin.has_control = one.attributeData.enableStartStopControlData.enableStartStopControl != 0;
+      standin.samples = !standin.has_control;
+    }
+    if (one.attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
+      standin.rest =
+          static_cast<CUpti_PCSamplingData*>(one.attributeData.samplingDataBufferData.samplingDataBuffer);
+  }
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiPCSamplingStart(CUpti_PCSamplingStartParams* /*params*/) {
+  if (!standin.has_control || standin.samples) return CUPTI_ERROR_INVALID_OPERATION;
+  standin.samples = true;
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiPCSamplingStop(CUpti_PCSamplingStopParams* /*params*/) {
+  if (!standin.has_control || !standin.samples) return CUPTI_ERROR_INVALID_OPERATION;
+  standin.samples = false;
+  return CUPTI_SUCCESS;
+}
+
+namespace {
+
+/// One kernel's samples fit: two instructions.
+void fill(CUpti_PCSamplingData& data, const char* kernel) {
+  const auto put = [&](std::size_t at, std::uint64_t offset, std::uint32_t waiting, std::uint32_t issuing) {
+    CUpti_PCSamplingPCData& one = data.pPcData[at];
+    one.cubinCrc = 77;
+    one.functionIndex = kernel == kept_text("_Z4goodPf") ? 1 : 2;
+    one.pcOffset = offset;
+    one.functionName = const_cast<char*>(kernel);
+    one.stallReasonCount = 2;
+    one.stallReason[0] = {20, waiting};
+    one.stallReason[1] = {21, issuing};
+  };
+  put(0, 16, 3, 1);
+  put(1, 32, 0, 1);
+  data.totalNumPcs = 2;
+}
+
+}  // namespace
+
+/// A kernel's at a time, and the last one's only when sampling ends.
+STANDIN CUptiResult cuptiPCSamplingGetData(CUpti_PCSamplingGetDataParams* params) {
+  auto& data = *static_cast<CUpti_PCSamplingData*>(params->pcSamplingData);
+  data.totalNumPcs = data.remainingNumPcs = 0;
+  if (standin.sampled.size() < 2) return CUPTI_SUCCESS;
+  fill(data, kept_text(standin.sampled.front().c_str()));
+  standin.sampled.erase(standin.sampled.begin());
+  data.remainingNumPcs = 2 * (standin.sampled.size() - 1);
+  return CUPTI_SUCCESS;
+}
+STANDIN CUptiResult cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams* /*params*/) {
+  if (standin.rest != nullptr && !standin.sampled.empty())
+    fill(*standin.rest, kept_text(standin.sampled.back().c_str()));
+  standin.sampled.clear();
+  return CUPTI_SUCCESS;
+}
+
 // --- What a test does with it ---
 
 /// Launches a kernel at `start`, in ns since 1970, with this correlation id. `result`: what the call returns,
@@ -288,6 +381,12 @@ STANDIN void standin_launch(const char* name, std::uint64_t start, std::uint32_t
     auto context = new_record<ContextRecord>(CUPTI_ACTIVITY_KIND_CONTEXT);
     context.contextId = 1;
     keep(context);
+    constexpr std::string_view code = "machine code with a .debug_line that nobody can read";
+    CUpti_ModuleResourceData module{};
+    module.pCubin = code.data();
+    module.cubinSize = code.size();
+    resource.resourceDescriptor = &module;
+    standin.callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &resource);
   }
   cudaLaunchKernel_v7000_params runtime{};
   runtime.gridDim = dim3(7, 1, 65536);
@@ -312,6 +411,7 @@ STANDIN void standin_launch(const char* name, std::uint64_t start, std::uint32_t
   calls_back(CUPTI_CB_DOMAIN_RUNTIME_API, of_runtime, CUPTI_API_ENTER, &runtime);
   if (result == 0) {
     calls_back(CUPTI_CB_DOMAIN_DRIVER_API, of_driver, CUPTI_API_ENTER, &driver);
+    if (standin.samples) standin.sampled.emplace_back(name);
     calls_back(CUPTI_CB_DOMAIN_DRIVER_API, of_driver, CUPTI_API_EXIT, &driver);
   }
   calls_back(CUPTI_CB_DOMAIN_RUNTIME_API, of_runtime, CUPTI_API_EXIT, &runtime);

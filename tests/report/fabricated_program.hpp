@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -71,13 +72,15 @@ struct FabricatedProgram {
     return evidence;
   }
   [[nodiscard]] std::optional<Steps> steps() const { return steps_of(made.trace, 0); }
-  [[nodiscard]] ProgramPicture picture() const {
+  /// `record`: its case, as far as more is in it than a trace.
+  [[nodiscard]] ProgramPicture picture(Case record = {}) const {
     const FamilyResult family;
-    static const Case none;
+    static Case kept;
     static CaseResult result;
+    kept = std::move(record);
     result.id = "program/p";
     result.status = Status::ok;
-    result.source = &none;
+    result.source = &kept;
     auto picture = picture_of(family, result, evidence());
     EXPECT_TRUE(picture.has_value());
     return picture.value_or(ProgramPicture{});

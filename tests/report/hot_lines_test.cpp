@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "report/analysis/kernels/hot_lines.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/analysis/analysis.hpp"
 #include "report/views/page_plan.hpp"
+#include "report/views/program_parts.hpp"
 #include "report/views/variant_parts.hpp"
+#include "tests/report/fabricated_program.hpp"
 #include "tests/report/sample_runs.hpp"
 
 namespace mprof {
@@ -117,6 +120,47 @@ TEST(HotLines, StandWithTheCodeThatTheRunKeeps) {
 
 TEST(HotLines, WithoutSamplesThereIsNoTable) {
   EXPECT_FALSE(table_of({}, {}).is_object());
+}
+
+// --- Of programs
+
+/// A run of a program whose kernel `scale` takes nearly all of the time, with what was sampled of it.
+nlohmann::json details_of_scale(std::vector<SourceLine> lines) {
+  test::FabricatedProgram program;
+  for (int step = 0; step < 8; ++step) program.range("step", [&] { program.launch("scale", 1000); });
+  Case record;
+  record.passes = {{.pass = Pass::source, .status = Status::ok, .source_lines = std::move(lines)}};
+  PagePlan plan;
+  const PageContext page{.plan = &plan};
+  return kernel_details_view(program.picture(std::move(record)), page).at("list").at(0);
+}
+
+SourceLine sampled(const std::string& kernel, const std::string& file, std::uint64_t waiting,
+                   std::uint64_t issuing) {
+  return {"whole program",
+          kernel,
+          file,
+          7,
+          waiting + issuing,
+          {{"long_scoreboard", waiting}, {"selected", issuing}}};
+}
+
+TEST(HotLines, OfAProgramStandWithTheirKernel) {
+  const nlohmann::json kernel =
+      details_of_scale({sampled("scale<1>", "scale.cu", 50, 10), sampled("scale<2>", "scale.cu", 20, 10),
+                        sampled("other", "other.cu", 500, 0), sampled("scale<2>", "", 10, 0)});
+  EXPECT_EQ(kernel.at("lines").back(),
+            "Of 100 samples of its warps: long scoreboard 80.0\u00a0% and issuing 20.0\u00a0%.");
+  const nlohmann::json& rows = kernel.at("hot").at("rows");
+  ASSERT_EQ(rows.size(), 1U) << "a line of two instances is one";
+  EXPECT_EQ(rows.at(0).at("cells").at(0).at("text"), "scale.cu:7");
+}
+
+TEST(HotLines, OfAKernelWithoutALineTableSayHowToGetOne) {
+  const nlohmann::json kernel = details_of_scale({sampled("scale", "", 50, 50)});
+  EXPECT_EQ(kernel.at("hot"), false);
+  EXPECT_THAT(kernel.at("lines").back().get<std::string>(),
+              testing::HasSubstr("no line table: compile it with -lineinfo"));
 }
 
 }  // namespace

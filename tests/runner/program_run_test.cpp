@@ -36,13 +36,14 @@ trace::Trace trace_of_steps() {
 class ProgramRunTest : public ::testing::Test {
  protected:
   void trace_as(InjectedPass pass) {
-    injections.add({.pass = Pass::trace,
-                    .library = "/bin/sh",  // is there
-                    .unavailable = [] { return std::nullopt; },
-                    .variables = [](const auto& library) -> std::map<std::string, std::string> {
-                      return {{"TOLD", library.string()}};
-                    },
-                    .read = [pass](const auto&) { return pass; }});
+    injections.add(
+        {.pass = Pass::trace,
+         .library = "/bin/sh",  // is there
+         .unavailable = [] { return std::nullopt; },
+         .variables = [](const auto& library, const auto& /*request*/) -> std::map<std::string, std::string> {
+           return {{"TOLD", library.string()}};
+         },
+         .read = [pass](const auto&) { return pass; }});
   }
 
   /// The second is what is seen while kernels are replayed, of which the program knows by $REPLAYS.
@@ -52,11 +53,23 @@ class ProgramRunTest : public ::testing::Test {
         {.pass = Pass::counters,
          .library = "/bin/sh",
          .unavailable = [] { return std::nullopt; },
-         .variables = [replays](const auto& /*library*/) -> std::map<std::string, std::string> {
+         .variables = [replays](const auto& /*library*/,
+                                const auto& /*request*/) -> std::map<std::string, std::string> {
            return {{"REPLAYS", *replays ? "yes" : ""}};
          },
          .prepare = [replays](const auto& request) { *replays = request.replays; },
          .read = [pass, replayed](const auto& request) { return request.replays ? replayed : pass; }});
+  }
+
+  void sample_as(InjectedPass pass) {
+    injections.add({.pass = Pass::source,
+                    .library = "/bin/sh",
+                    .unavailable = [] { return std::nullopt; },
+                    .variables = [](const auto& /*library*/,
+                                    const InjectionRequest& request) -> std::map<std::string, std::string> {
+                      return {{"SECONDS_UNTRACED", request.seconds > 0 ? "known" : "unknown"}};
+                    },
+                    .read = [pass](const auto&) { return pass; }});
   }
 
   Record run(const std::string& script, std::vector<Pass> passes = {Pass::timing, Pass::trace},
@@ -125,6 +138,30 @@ TEST_F(ProgramRunTest, AProgramWithoutWorkForTheGpuHasNoTraceAndItSaysWhy) {
   EXPECT_EQ(pass(record, Pass::trace).status, Status::skipped);
   EXPECT_EQ(pass(record, Pass::trace).reason, "no process of the program called CUDA or NVTX");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "run" / trace::file_name));
+}
+
+TEST_F(ProgramRunTest, TheSourcePassKeepsTheLinesThatWereSampled) {
+  const SourceLine line{.op = trace::whole_program,
+                        .kernel = "tiled",
+                        .file = "tiled.cu",
+                        .line = 7,
+                        .samples = 90,
+                        .stalls = {{"wait", 90}}};
+  sample_as({.notes = {"Process 7: something is missing."}, .source_lines = {line}});
+  const Record record = run("echo $SECONDS_UNTRACED", {Pass::timing, Pass::source});
+  const PassResult& sampled = pass(record, Pass::source);
+  EXPECT_EQ(sampled.status, Status::ok);
+  EXPECT_EQ(sampled.source_lines, std::vector{line});
+  EXPECT_THAT(sampled.outcome->notes, ElementsAre("Process 7: something is missing."));
+  EXPECT_EQ(sampled.outcome->output, "known") << "how often to sample follows from it";
+}
+
+TEST_F(ProgramRunTest, AProgramThatWasNotSampledSaysWhy) {
+  sample_as({.notes = {"Process 7: Not sampled: the GPU is busy."}});
+  const Record record = run("echo $SECONDS_UNTRACED", {Pass::source});
+  EXPECT_EQ(pass(record, Pass::source).status, Status::skipped);
+  EXPECT_EQ(pass(record, Pass::source).reason, "Process 7: Not sampled: the GPU is busy.");
+  EXPECT_EQ(pass(record, Pass::source).outcome->output, "unknown");
 }
 
 TEST_F(ProgramRunTest, AWindowIsToldToTheProgramAndInTheRecord) {

@@ -35,19 +35,18 @@ Wait most_frequent_wait(const SourceLine& line) {
   return most;
 }
 
-HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all, std::size_t most) {
-  HotLines hot{.op = op};
-  for (const SourceLine& line : all) {
-    if (line.op != op) continue;
-    hot.samples += telling_samples(line);
-    hot.issuing += samples_of(line, selected);
+HotLines hottest(const std::vector<const SourceLine*>& lines, std::size_t most) {
+  HotLines hot;
+  for (const SourceLine* line : lines) {
+    hot.samples += telling_samples(*line);
+    hot.issuing += samples_of(*line, selected);
   }
   const auto part = [](double some, double whole) { return whole > 0 ? some / whole : 0; };
-  for (const SourceLine& line : all) {
-    const double share = part(telling_samples(line), hot.samples);
-    if (line.op != op || line.file.empty() || share < least_share) continue;
+  for (const SourceLine* line : lines) {
+    const double share = part(telling_samples(*line), hot.samples);
+    if (line->file.empty() || share < least_share) continue;
     hot.lines.push_back(
-        {&line, share, part(samples_of(line, selected), hot.issuing), most_frequent_wait(line)});
+        {line, share, part(samples_of(*line, selected), hot.issuing), most_frequent_wait(*line)});
   }
   std::ranges::stable_sort(hot.lines, std::greater{}, &HotLine::share);
   if (hot.lines.size() > most) hot.lines.resize(most);
@@ -56,12 +55,27 @@ HotLines hot_lines_of(const std::string& op, const std::vector<SourceLine>& all,
 
 }  // namespace
 
+HotLines hottest_of(std::span<const SourceLine> lines, std::size_t most) {
+  std::vector<const SourceLine*> all;
+  for (const SourceLine& line : lines) all.push_back(&line);
+  return hottest(all, most);
+}
+
 std::vector<HotLines> hot_lines_of(const Case& c, std::size_t most) {
   const PassResult* const source = find_pass(c, Pass::source);
   if (source == nullptr) return {};
+  std::vector<std::string> ops;
+  for (const SourceLine& line : source->source_lines) {
+    if (std::ranges::count(ops, line.op) == 0) ops.push_back(line.op);
+  }
   std::vector<HotLines> all;
-  for (const OpInfo& op : c.ops) {
-    HotLines hot = hot_lines_of(op.name, source->source_lines, most);
+  for (const std::string& op : ops) {
+    std::vector<const SourceLine*> own;
+    for (const SourceLine& line : source->source_lines) {
+      if (line.op == op) own.push_back(&line);
+    }
+    HotLines hot = hottest(own, most);
+    hot.op = op;
     if (!hot.lines.empty()) all.push_back(std::move(hot));
   }
   return all;

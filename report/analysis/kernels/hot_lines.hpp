@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct HotLines {
   double issuing = 0;            ///< samples that found a warp issuing
   std::vector<HotLine> lines{};  ///< the hottest first
 };
+
+/// At most `most` of these lines, each with at least a fiftieth of all their samples. `op` stays empty.
+[[nodiscard]] HotLines hottest_of(std::span<const SourceLine> lines, std::size_t most);
 
 /// At most `most` lines of each op that was sampled, each with at least a fiftieth of the op's samples.
 inline constexpr std::size_t most_hot_lines = 5;

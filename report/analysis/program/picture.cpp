@@ -208,6 +208,29 @@ void add_counted(const FamilyResult& family, const CaseResult& result, std::vect
   }
 }
 
+void add_to(std::vector<SourceLine>& lines, const SourceLine& more) {
+  const auto same = std::ranges::find_if(
+      lines, [&](const SourceLine& line) { return line.file == more.file && line.line == more.line; });
+  if (same == lines.end()) {
+    lines.push_back(more);
+    return;
+  }
+  same->samples += more.samples;
+  for (const auto& [stall, samples] : more.stalls) same->stalls[stall] += samples;
+}
+
+/// A generic function is several kernels, by its functor, and samples do not say of which.
+void add_sampled(const CaseResult& result, std::vector<FunctionTime>& functions) {
+  const PassResult* const source = find_pass(*result.source, Pass::source);
+  if (source == nullptr) return;
+  for (FunctionTime& function : functions) {
+    if (std::ranges::count(functions, function.name, &FunctionTime::name) > 1) continue;
+    for (const SourceLine& line : source->source_lines) {
+      if (function_name(line.kernel) == function.name) add_to(function.sampled, line);
+    }
+  }
+}
+
 /// ns of the window in which a GPU ran kernels that exchange data with others, and nothing else: the mean of
 /// the GPUs that do.
 std::int64_t communication_alone(const trace::Trace& trace, trace::CaseIndex index,
@@ -543,6 +566,7 @@ std::optional<ProgramPicture> picture_of(const FamilyResult& family, const CaseR
   if (!picture) return std::nullopt;
   picture->result = &result;
   add_counted(family, result, picture->functions);
+  add_sampled(result, picture->functions);
   return picture;
 }
 

@@ -48,6 +48,8 @@ struct FunctionTime {
   /// The outermost ranges that launched it, with their ns, the longest first; empty of a program with one op.
   std::vector<std::pair<std::string, std::int64_t>> ranges{};
   std::vector<LaunchShape> shapes{};  ///< the longest first
+  /// The lines at which its warps stood when they were sampled, of all instances; empty: it was not sampled.
+  std::vector<SourceLine> sampled{};
   const KernelResult* counted =
       nullptr;  ///< its instance that was counted and took the longest; nullptr: none was
 };
