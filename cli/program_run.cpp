@@ -2,6 +2,7 @@
 #include "cli/program_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -17,6 +18,7 @@
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
+#include "collectors/gpu_sampling.hpp"
 #include "model/derive/derive.hpp"
 #include "model/run_file.hpp"
 #include "report/views/run_json.hpp"
@@ -25,6 +27,7 @@
 #include "runner/program/program_run.hpp"
 #include "runner/worker.hpp"
 #include "system/error.hpp"
+#include "system/numbers.hpp"
 #include "system/standard_input.hpp"
 #include "system/watched_program.hpp"
 
@@ -99,6 +102,25 @@ std::uint64_t parse_count(const Arguments& arguments, const std::string& option)
               fmt::format("--{} {}: give a whole number from 1 on.", option, arguments.text(option)));
 }
 
+/// "100us", "1ms", in s.
+double parse_sample_interval(const std::string& text) {
+  for (const auto& [unit, size] : {std::pair{"us", 1e-6}, std::pair{"ms", 1e-3}}) {
+    if (!text.ends_with(unit)) continue;
+    const auto number = parse_as<double>(text.substr(0, text.size() - std::string_view(unit).size()));
+    if (!number || !std::isfinite(*number)) break;
+    const double seconds = *number * size;
+    if (seconds > 0 && seconds < least_sample_interval * (1 - 1e-9))
+      throw Error(ExitCode::usage,
+                  fmt::format("--sample={}: the shortest interval is 50us, which the hardware's buffer can "
+                              "keep up with.",
+                              text));
+    if (seconds <= 0 || seconds > longest_sample_interval) break;
+    return seconds;
+  }
+  throw Error(ExitCode::usage,
+              fmt::format("--sample={}: give the time between two samples, from 50us to 1000ms.", text));
+}
+
 ProgramRequest request_of(const Arguments& arguments) {
   const RunRequest given = given_request(arguments, {});
   ProgramRequest request{.command = arguments.program(), .command_line = arguments.command_line()};
@@ -117,6 +139,11 @@ ProgramRequest request_of(const Arguments& arguments) {
   require_regular_expression(request.kernels, arguments.given("kernels"));
   if (arguments.given("launch-skip")) request.launch_skip = parse_count(arguments, "launch-skip");
   if (arguments.given("max-kernels")) request.max_kernels = parse_count(arguments, "max-kernels");
+  if (arguments.given("sample")) {
+    if (std::ranges::count(request.passes, Pass::trace) == 0)
+      throw Error(ExitCode::usage, "--sample goes with the trace pass, which --passes leaves out.");
+    request.sample_interval = parse_sample_interval(arguments.text("sample"));
+  }
   if (arguments.given("replay-limit")) {
     const std::string limit = arguments.text("replay-limit");
     request.replay_limit = limit == "0" ? 0 : parse_seconds("replay-limit", limit);
@@ -172,6 +199,11 @@ std::vector<Option> program_options() {
        "seconds:1.5..3. The timing pass finds the steps by NVTX ranges. Steps and ranges count from 1, and "
        "both bounds belong to the part. NAME may be a glob; without brackets it is the first one. "
        "profiler-api: from the first cudaProfilerStart() to cudaProfilerStop()."},
+      {"sample", "INTERVAL", "",
+       "Sample the GPUs in the trace pass: how many SMs, tensor cores and how much of DRAM are active over "
+       "time. INTERVAL is 50us to 1000ms; without it 100us. A process of mprof's own does it, and uses up to "
+       "half a core for each GPU.",
+       false, Option::Origin::verb, "100us"},
       {"kernels", "REGEX", "",
        "The kernels that the counters pass counts: the ones whose demangled names match. Default: all."},
       {"launch-skip", "N", "", "Skip N launches of these kernels in each process before counting."},

@@ -94,11 +94,12 @@ double si_factor(std::string_view dimension) {
   return factor;
 }
 
-ProfilerHost::ProfilerHost(std::string_view chip, std::vector<std::uint8_t> availability)
+ProfilerHost::ProfilerHost(std::string_view chip, std::vector<std::uint8_t> availability, Use use)
     : availability_(std::move(availability)) {
   const std::string name(chip);
   MPROF_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
-  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.profilerType =
+      use == Use::ranges ? CUPTI_PROFILER_TYPE_RANGE_PROFILER : CUPTI_PROFILER_TYPE_PM_SAMPLING;
   params.pChipName = name.c_str();
   params.pCounterAvailabilityImage = availability_.empty() ? nullptr : availability_.data();
   check(host_functions().initialize(&params));
@@ -158,8 +159,14 @@ std::vector<double> ProfilerHost::evaluate(std::span<const std::uint8_t> counter
   params.numMetrics = names.size();
   params.pMetricValues = values.data();
   check(host_functions().evaluate(&params));
-  for (std::size_t i = 0; i < metrics.size(); ++i) values[i] *= si_factor(dimension(metrics[i]));
+  for (std::size_t i = 0; i < metrics.size(); ++i) values[i] *= factor(metrics[i]);
   return values;
+}
+
+double ProfilerHost::factor(const std::string& metric) const {
+  const auto known = factors_.find(metric);
+  if (known != factors_.end()) return known->second;
+  return factors_[metric] = si_factor(dimension(metric));
 }
 
 std::size_t number_of_passes(std::span<const std::uint8_t> config_image) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,8 +36,11 @@ inline constexpr std::string_view default_chip = "GH100";
 /// A selection of a chip's metrics.
 class ProfilerHost {
  public:
+  /// Whether the values are of ranges of work, or of samples over time.
+  enum class Use { ranges, samples };
   /// `availability`: which counters this GPU lets one read, as CUPTI gives it; empty: all of the chip.
-  explicit ProfilerHost(std::string_view chip, std::vector<std::uint8_t> availability = {});
+  explicit ProfilerHost(std::string_view chip, std::vector<std::uint8_t> availability = {},
+                        Use use = Use::ranges);
   ~ProfilerHost();
   ProfilerHost(const ProfilerHost&) = delete;
   ProfilerHost& operator=(const ProfilerHost&) = delete;
@@ -54,7 +58,10 @@ class ProfilerHost {
                                              std::span<const std::string> metrics) const;
 
  private:
-  std::vector<std::uint8_t> availability_;  // which CUPTI may look at as long as the object lives
+  [[nodiscard]] double factor(const std::string& metric) const;
+
+  mutable std::map<std::string, double> factors_;  ///< to SI base units, of the metrics that were asked for
+  std::vector<std::uint8_t> availability_;         // which CUPTI may look at as long as the object lives
   CUpti_Profiler_Host_Object* object_ = nullptr;
 };
 

@@ -490,6 +490,7 @@ class Coordinator {
       case MessageKind::ready:
       case MessageKind::output:
       case MessageKind::answered:
+      case MessageKind::sampled:
         break;
     }
   }

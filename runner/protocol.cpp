@@ -12,18 +12,20 @@
 namespace mprof {
 namespace {
 
-constexpr EnumNames<JobKind, 4> job_kinds{{{JobKind::survey, "survey"},
+constexpr EnumNames<JobKind, 5> job_kinds{{{JobKind::survey, "survey"},
                                            {JobKind::measure, "measure"},
                                            {JobKind::describe, "describe"},
-                                           {JobKind::challenge, "challenge"}}};
-constexpr EnumNames<MessageKind, 8> message_kinds{{{MessageKind::surveyed, "surveyed"},
+                                           {JobKind::challenge, "challenge"},
+                                           {JobKind::sample_gpu, "sample_gpu"}}};
+constexpr EnumNames<MessageKind, 9> message_kinds{{{MessageKind::surveyed, "surveyed"},
                                                    {MessageKind::begin, "begin"},
                                                    {MessageKind::sample, "sample"},
                                                    {MessageKind::end, "end"},
                                                    {MessageKind::described, "described"},
                                                    {MessageKind::ready, "ready"},
                                                    {MessageKind::output, "output"},
-                                                   {MessageKind::answered, "answered"}}};
+                                                   {MessageKind::answered, "answered"},
+                                                   {MessageKind::sampled, "sampled"}}};
 
 }  // namespace
 
@@ -75,6 +77,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("problems", s.problems);
   a.optional_field("quick_problems", s.quick_problems);
   a.optional_field("refusal", s.refusal);
+  a.optional_field("notes", s.notes);
   a.optional_field("takes_turns", s.takes_turns);
 }
 

@@ -25,7 +25,9 @@ inline constexpr double worker_start_limit = 120;
 ///   problems of the cases, or of its default problems without cases.
 /// - `challenge`: run one case on inputs that are chosen when its variant has long been loaded, and give the
 ///   outputs' bits to a coordinator that knows what is right by itself.
-enum class JobKind { survey, measure, describe, challenge };
+/// - `sample_gpu`: sample the GPU that the worker sees until its input ends, `seconds` apart, into
+/// `trace_file`.
+enum class JobKind { survey, measure, describe, challenge, sample_gpu };
 
 /// One execution on inputs drawn by a seed that nobody could know before.
 struct Challenge {
@@ -63,8 +65,9 @@ inline constexpr std::string_view go_on = "go on", no_more_samples = "no more";
 /// `surveyed`, `described`: the answers to a survey and to the question of what a source declares. `begin`
 /// and `end`: around each case. `sample`: a case goes on. `ready`: a challenge may come. `output`: so many
 /// elements of an op's output follow, as they lie in memory. `answered`: all outputs of a challenge are
-/// there.
-enum class MessageKind { surveyed, begin, sample, end, described, ready, output, answered };
+/// there. `sampled`: the samples of a GPU are in their file, or a refusal says why not. Before that
+/// `ready` says that they are being taken.
+enum class MessageKind { surveyed, begin, sample, end, described, ready, output, answered, sampled };
 
 struct Message {
   MessageKind kind = MessageKind::begin;
@@ -81,8 +84,9 @@ struct Message {
   std::optional<FamilyInfo> family{};    ///< with the ops that were asked for
   std::vector<Problem> problems{};       ///< that the family is run at by default
   std::vector<Problem> quick_problems{};
-  std::string refusal{};     ///< why the source cannot be used
-  bool takes_turns = false;  ///< surveyed: whether this build's workers can
+  std::string refusal{};             ///< why the source cannot be used, or the GPU not be sampled
+  std::vector<std::string> notes{};  ///< sampled: sentences of what is missing
+  bool takes_turns = false;          ///< surveyed: whether this build's workers can
 };
 
 /// What only the worker that it is given to can know: an answer without it was written by the code that the

@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "collectors/gpu_sampling.hpp"
 #include "kernels/choices.hpp"
 #include "kernels/family_library.hpp"
 #include "kernels/plugin.hpp"
@@ -51,6 +52,13 @@ class Channel {
     Job job = parse_job(next_line().value_or(""));
     token_ = std::exchange(job.token, {});
     return job;
+  }
+
+  /// Waits so many milliseconds, or less; false when the coordinator said something or ended.
+  [[nodiscard]] bool is_quiet_for(int milliseconds) const {
+    pollfd input{input_fd_, POLLIN, 0};
+    const int ready = ::poll(&input, 1, milliseconds);
+    return ready == 0 || (ready < 0 && errno == EINTR);
   }
 
   /// Waits for what the coordinator says next; nullopt when it says nothing more.
@@ -335,6 +343,20 @@ void answer_challenges(const Job& job, const WorkerContext& context, Channel& ch
   }
 }
 
+void sample_gpu(const Job& job, const Channel& channel) {
+  constexpr int between_takes = 100;  // ms
+  Message answer{.kind = MessageKind::sampled};
+  try {
+    const std::unique_ptr<GpuSampler> sampler = GpuSamplers::instance().make(job.seconds);
+    answer.notes = notes_of(record_samples(
+        *sampler, job.trace_file, [&] { channel.send({.kind = MessageKind::ready}); },
+        [&] { return channel.is_quiet_for(between_takes); }));
+  } catch (const Error& error) {
+    answer.refusal = error.what();
+  }
+  channel.send(answer);
+}
+
 }  // namespace
 
 int run_worker(const WorkerContext& context) {
@@ -355,6 +377,10 @@ int run_worker(const WorkerContext& context) {
   }
   if (job.kind == JobKind::describe) {
     channel.send(description(job));
+    return 0;
+  }
+  if (job.kind == JobKind::sample_gpu) {
+    sample_gpu(job, channel);
     return 0;
   }
   load_plugins(job, context.registry);

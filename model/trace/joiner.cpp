@@ -93,7 +93,11 @@ class Joiner {
       find_shifts();
       map_domains();
       for (const StoredTable& table : tables_) {
-        if (table.name != tables::string_ids.name) copy(table);
+        if (table.name == tables::gpus.name) copy(table);
+      }
+      map_gpus();
+      for (const StoredTable& table : tables_) {
+        if (table.name != tables::string_ids.name && table.name != tables::gpus.name) copy(table);
       }
     }
     for (const char* table : {"chosen", "text_map", "domain_map"})
@@ -210,6 +214,25 @@ class Joiner {
     next_domain_ = std::max(next_domain_, integer("SELECT max(domainId) + 1 FROM other.NVTX_EVENTS"));
   }
 
+  /// What the type of a GPU's metrics is in this file: the number of the case, and of the GPU.
+  void map_gpus() {
+    constexpr std::int64_t gpus = nsys::gpus_of_a_case;
+    std::string of_each;
+    const auto of_gpus = std::ranges::find(tables_, tables::gpus.name, &StoredTable::name);
+    if (of_gpus != tables_.end() && has(*of_gpus, "uuid") && has(*of_gpus, "id")) {
+      Statement rows = database_.prepare(
+          "SELECT DISTINCT ' WHEN ' || CAST(o.id AS INTEGER) || ' THEN ' || CAST(m.id AS INTEGER) FROM "
+          "other.TARGET_INFO_GPU o CROSS JOIN main.TARGET_INFO_GPU m ON m.uuid = o.uuid WHERE o.id <> m.id");
+      while (rows.step()) of_each += rows.only_text();
+    }
+    const std::string gpu = fmt::format("typeId % {}", gpus);
+    metric_type_ = fmt::format("(typeId / {0} + {1}) * {0} + {2}", gpus, case_,
+                               of_each.empty() ? gpu : fmt::format("CASE {0}{1} ELSE {0} END", gpu, of_each));
+  }
+  static bool has_gpu_metrics(std::string_view table) {
+    return table == tables::gpu_metrics.name || table == tables::gpu_metric_names.name;
+  }
+
   [[nodiscard]] bool has(std::string_view table) const {
     return std::ranges::find(tables_, table, &StoredTable::name) != tables_.end();
   }
@@ -238,6 +261,8 @@ class Joiner {
     const auto plus = [&](std::int64_t shift) { return fmt::format("\"{}\" + {}", column, shift); };
     const bool of_cases = table == tables::cases.name;
     if (column == "start" || column == "end") return plus(time_);
+    if (has_gpu_metrics(table) && column == "timestamp") return plus(time_);
+    if (has_gpu_metrics(table) && column == "typeId") return metric_type_;
     if (column == "correlationId" || column == "firstCorrelationId" || column == "lastCorrelationId")
       return plus(correlation_);
     if (column == (of_cases ? "id" : "caseId")) return plus(case_);
@@ -263,6 +288,8 @@ class Joiner {
                    "BETWEEN c.start AND c.end)",
                    ~nsys::thread_mask);
     if (is_of_threads(table)) return in_case;
+    if (has_gpu_metrics(table.name))
+      return fmt::format("typeId / {} IN (SELECT id FROM chosen)", nsys::gpus_of_a_case);
     if (table.name == tables::ranges.name) {
       return fmt::format(
           "CASE eventType WHEN {0} THEN NOT EXISTS (SELECT 1 FROM main.NVTX_EVENTS m WHERE m.eventType = {0} "
@@ -302,6 +329,7 @@ class Joiner {
   std::int64_t case_ = 0;
   std::int64_t correlation_ = 0;
   std::int64_t time_ = 0;
+  std::string metric_type_;
 };
 
 }  // namespace

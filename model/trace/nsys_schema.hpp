@@ -35,6 +35,10 @@ constexpr std::int64_t native_thread(std::int64_t global) {
   return global & thread_mask;
 }
 
+/// The type of a GPU's metrics has the GPU in its lowest byte: its row in TARGET_INFO_GPU. In trace.sqlite
+/// the rest is the number of the case.
+inline constexpr std::int64_t gpus_of_a_case = 256;
+
 /// The UUID of a GPU without "GPU-", as these files have it.
 constexpr std::string_view bare_uuid(std::string_view uuid) {
   constexpr std::string_view prefix = "GPU-";

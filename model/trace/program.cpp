@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "model/trace/gpu_samples.hpp"
 #include "model/trace/id_map.hpp"
 #include "model/trace/interval_set.hpp"
 #include "model/trace/nsys_schema.hpp"
@@ -365,6 +366,9 @@ class CaseMaker {
     };
     for_each_work(trace_, take);
     for_each_on_host(trace_, take);
+    take(trace_.gpu_samples);
+    for (GpuSamples& samples : trace_.gpu_samples) keep_within(samples, window);
+    std::erase_if(trace_.gpu_samples, [](const GpuSamples& samples) { return samples.times.empty(); });
     if (options.part) limit_to(*options.part);
     find_processes();
   }

@@ -19,6 +19,7 @@
 #include "model/trace/id_map.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/stored_payloads.hpp"
+#include "model/trace/stored_samples.hpp"
 #include "model/trace/stored_strings.hpp"
 #include "model/trace/tables.hpp"
 #include "model/trace/tallies.hpp"
@@ -240,6 +241,7 @@ class Reader {
     if (parts.synchronizations) read_synchronizations();
     if (parts.overheads) read_overheads();
     if (parts.allocations) read_correlated(tables::allocations, trace_.allocations);
+    if (parts.gpu_samples) read_gpu_samples();
     if (parts.tallies) read_stored_tallies();
     std::ranges::stable_sort(trace_.pauses, {},
                              [](const Pause& pause) { return std::pair(pause.in_case, pause.time.start); });
@@ -255,6 +257,7 @@ class Reader {
     bring_cases_together(trace_.synchronizations);
     bring_cases_together(trace_.overheads);
     bring_cases_together(trace_.allocations);
+    bring_cases_together(trace_.gpu_samples);
     bring_cases_together(trace_.tallies);
     return std::move(trace_);
   }
@@ -382,6 +385,7 @@ class Reader {
 
   void read_gpus() {
     each(tables::gpus, [&](Gpu& gpu) {
+      if (const std::string_view uuid = nsys::bare_uuid(gpu.uuid); !uuid.empty()) uuids_[gpu.id] = uuid;
       if (gpu.chip.empty()) gpu.chip = nsys::chip_of(gpu.compute_major, gpu.compute_minor);
       trace_.gpus.push_back(std::move(gpu));
     });
@@ -513,6 +517,34 @@ class Reader {
           row.of.in_case = home.in_case;
           trace_.system_calls.push_back(row.of);
         });
+  }
+
+  /// In mprof's own file the number of a case's metrics says which case it is.
+  void read_gpu_samples() {
+    StoredSamples stored;
+    each(tables::gpu_metric_names, [&](const tables::MetricName& row) { stored.name(row); });
+    each(tables::gpu_metrics, [&](const tables::TalliedRow& row) { stored.add(row); });
+    for (auto& [list, samples] : stored.take()) {
+      Home home;
+      if (!extents_.empty()) {
+        const auto found = cases_by_id_.find(list / nsys::gpus_of_a_case);
+        if (found == cases_by_id_.end()) continue;
+        home.in_case = found->second;
+      }
+      if (!is_wanted(home)) continue;
+      samples.in_case = home.in_case;
+      samples.device = number_of_row(samples.device);
+      trace_.gpu_samples.push_back(std::move(samples));
+    }
+  }
+
+  /// Of a row of TARGET_INFO_GPU, as the trace numbers it.
+  [[nodiscard]] std::uint32_t number_of_row(std::uint32_t row) const {
+    const auto uuid = uuids_.find(row);
+    if (uuid == uuids_.end()) return row;
+    const auto gpu = std::ranges::find(trace_.gpus, uuid->second,
+                                       [](const Gpu& one) { return nsys::bare_uuid(one.uuid); });
+    return gpu == trace_.gpus.end() ? row : gpu->id;
   }
 
   /// Those of mprof's own file, which an import wrote.
@@ -655,6 +687,7 @@ class Reader {
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> numbers_;  ///< of devices, by process
   std::set<std::pair<std::int64_t, std::uint32_t>> green_contexts_;          ///< by process
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;
+  std::map<std::uint32_t, std::string> uuids_;  ///< of the rows of TARGET_INFO_GPU
 };
 
 }  // namespace
@@ -671,6 +704,7 @@ Parts& Parts::operator|=(const Parts& other) {
   allocations |= other.allocations;
   tallies |= other.tallies;
   graph_nodes |= other.graph_nodes;
+  gpu_samples |= other.gpu_samples;
   return *this;
 }
 

@@ -26,6 +26,7 @@ struct Parts {
   bool allocations = false;
   bool tallies = false;  ///< of an export: sums over its other tables (tallies.hpp)
   bool graph_nodes = false;
+  bool gpu_samples = false;
 
   Parts& operator|=(const Parts& other);
   bool operator==(const Parts&) const = default;
@@ -46,7 +47,8 @@ inline constexpr Parts every_part{.kernels = true,
                                   .overheads = true,
                                   .allocations = true,
                                   .tallies = true,
-                                  .graph_nodes = true};
+                                  .graph_nodes = true,
+                                  .gpu_samples = true};
 
 struct Query {
   Parts parts = shown_parts;

@@ -650,14 +650,20 @@ constexpr auto gpu_fault_columns = columns<Tallied>({
 });
 
 /// The GPU is the lowest byte of a type.
-constexpr Field<Tallied> type_of_gpu{nullptr, [](Tallied& row, const Cell& cell, FromFile&) {
+constexpr Field<Tallied> type_of_gpu{[](const Tallied& row, ToFile&) { return Value(row.list); },
+                                     [](Tallied& row, const Cell& cell, FromFile&) {
                                        row.list = cell.integer();
-                                       row.device = cell.integer() & 0xFF;
+                                       row.device = cell.integer() & (nsys::gpus_of_a_case - 1);
                                      }};
 
+/// The end of what the sample counted.
+constexpr Field<Tallied> sample_time{
+    [](const Tallied& row, ToFile& file) { return row.start ? Value(file.time(*row.start)) : Value(); },
+    plain<&Tallied::start>.read};
+
 constexpr auto gpu_metric_columns = columns<Tallied>({
-    {"rawTimestamp", integer},
-    {"timestamp", integer, plain<&Tallied::start>, needed},
+    {"rawTimestamp", integer, copied<&Tallied::raw>},
+    {"timestamp", integer, sample_time, needed},
     {"typeId", integer, type_of_gpu},
     {"metricId", integer, plain<&Tallied::number>},
     {"value", real, plain<&Tallied::amount>},
@@ -705,8 +711,8 @@ constexpr auto storage_columns = columns<Tallied>({
 
 constexpr auto gpu_metric_name_columns = columns<MetricName>({
     {"typeId", integer, plain<&MetricName::list>, needed},
-    {"sourceId", integer},
-    {"typeName", text},
+    {"sourceId", integer, copied<&MetricName::source>},
+    {"typeName", text, copied<&MetricName::type_name>},
     {"metricId", integer, plain<&MetricName::number>, needed},
     {"metricName", text, plain<&MetricName::name>, needed},
 });
@@ -868,6 +874,7 @@ constinit const Table<OwnRange> own_ranges{"MPROF_RANGE", own_range_columns};
 constinit const Table<CaseProcess> case_processes{"MPROF_PROCESS", case_process_columns};
 constinit const Table<TallyRow> tallies{"MPROF_TALLY", tally_columns};
 
+constinit const Table<TalliedRow> gpu_metrics{"GPU_METRICS", gpu_metric_columns};
 constinit const Table<MetricName> gpu_metric_names{"TARGET_INFO_GPU_METRICS", gpu_metric_name_columns};
 constinit const Table<MetricName> network_metric_names{"TARGET_INFO_NETWORK_METRICS", metric_name_columns};
 constinit const Table<MetricName> storage_metric_names{"TARGET_INFO_STORAGE_METRICS", metric_name_columns};
@@ -890,7 +897,7 @@ std::vector<TableHead> all() {
   return heads(string_ids, session_start, metadata, gpus, devices, contexts, streams, details, capture,
                kernels, calls, copies, sets, synchronizations, overheads, profiler_overheads, allocations,
                system_calls, graphs, graph_nodes, processes, threads, system, ranges, cases, attribution,
-               own_ranges, case_processes, tallies);
+               own_ranges, case_processes, tallies, gpu_metrics, gpu_metric_names);
 }
 
 namespace {

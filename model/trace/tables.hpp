@@ -109,6 +109,7 @@ struct TalliedRow {
   std::int64_t list = 0;    ///< of metrics
   std::int64_t number = 0;  ///< in the list, or of an enumeration
   std::optional<double> amount{};
+  std::optional<std::int64_t> raw{};  ///< ns since 1970, of a sample
 };
 
 /// A metric as an export names it.
@@ -117,6 +118,8 @@ struct MetricName {
   std::int64_t number = 0;
   std::string name{};
   std::string unit{};
+  std::int64_t source = 0;  ///< the GPU that has it, as the next
+  std::string type_name{};
 };
 
 /// A network device: of a metric's global id, or of a name.
@@ -206,6 +209,7 @@ struct TalliedTable {
   std::string_view label{};  ///< what its rows are, where none has a name
 };
 [[nodiscard]] std::span<const TalliedTable> tallied();
+extern const Table<TalliedRow> gpu_metrics;
 extern const Table<MetricName> gpu_metric_names;
 extern const Table<MetricName> network_metric_names;
 extern const Table<MetricName> storage_metric_names;

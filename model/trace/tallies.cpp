@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -466,6 +467,31 @@ void read_tallies(const sqlite::Database& database, Trace& trace) {
 
 void read_tallies(const std::filesystem::path& file, Trace& trace) {
   read_tallies(Database(file, sqlite::Mode::read), trace);
+}
+
+void add_sample_tallies(Trace& trace) {
+  const std::vector<OpTime> times = op_times_of(trace, 0);
+  const OpenOps open(times);
+  Sums sums;
+  for (const GpuSamples& samples : trace.gpu_samples) {
+    // Neighbours mostly share their op, so that each op is looked up once a time that it is open.
+    for (std::size_t first = 0, last = 0; first < samples.times.size(); first = last) {
+      const OpTime* const op = open.at(samples.times[first].start);
+      while (last < samples.times.size() && open.at(samples.times[last].start) == op) ++last;
+      for (const GpuCurve& curve : samples.curves) {
+        Tally tally{.kind = TallyKind::gpu_metrics,
+                    .op = op == nullptr ? outside_of_ranges : op->op,
+                    .name = curve.name,
+                    .in_case = samples.in_case,
+                    .device = samples.device};
+        for (std::size_t i = first; i < last; ++i) {
+          if (!std::isnan(curve.values[i])) add_to(tally, Amount{.amount = double{curve.values[i]}});
+        }
+        if (tally.count > 0) sums.add(tally);
+      }
+    }
+  }
+  std::ranges::move(sums.all(), std::back_inserter(trace.tallies));
 }
 
 std::vector<Tally> tallies_of(const Trace& trace, std::optional<CaseIndex> only) {

@@ -24,6 +24,9 @@ bool kind_of(std::string_view word, TallyKind& kind);
 void read_tallies(const std::filesystem::path& file, Trace& trace);
 void read_tallies(const sqlite::Database& database, Trace& trace);
 
+/// The same for samples of GPUs that a trace has as they are: each belongs to the op that was opened last.
+void add_sample_tallies(Trace& trace);
+
 /// These, and what the trace's own rows say in the same form: graphs by node, migrations of unified memory,
 /// calls of the operating system. Of one case, or of all together. By kind, then the longest first.
 [[nodiscard]] std::vector<Tally> tallies_of(const Trace& trace, std::optional<CaseIndex> only = std::nullopt);

@@ -211,6 +211,7 @@ void add_rows(Trace& to, const Trace& from) {
   add(to.graphs, from.graphs);
   add(to.graph_nodes, from.graph_nodes);
   add(to.contexts, from.contexts);
+  add(to.gpu_samples, from.gpu_samples);
   add(to.tallies, from.tallies);
 }
 

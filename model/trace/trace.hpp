@@ -512,6 +512,24 @@ struct Gpu {
   bool operator==(const Gpu&) const = default;
 };
 
+/// A metric of a GPU over time, such as how many of its multiprocessors are active. The values are in the
+/// unit that the name ends with, as "SMs Active [Throughput %]".
+struct GpuCurve {
+  std::string name{};
+  std::vector<float> values{};  ///< of each sample; NaN: not measured
+  bool operator==(const GpuCurve&) const = default;
+};
+
+/// What a whole GPU counted at a fixed interval, whoever used it (gpu_samples.hpp).
+struct GpuSamples {
+  CaseIndex in_case = 0;
+  std::uint32_t device = 0;
+  std::int64_t interval = 0;      ///< ns, the usual length of a sample
+  std::vector<Interval> times{};  ///< in order, and none overlaps another; between two there may be a gap
+  std::vector<GpuCurve> curves{};
+  bool operator==(const GpuSamples&) const = default;
+};
+
 /// What an export tells of beside kernels, copies, calls of CUDA and ranges.
 /// In the order of tables: metrics have a row for each of many names.
 enum class TallyKind : std::uint8_t {
@@ -569,6 +587,7 @@ struct Trace {
   std::vector<Allocation> allocations{};
   std::vector<GraphExecution> graphs{};
   std::vector<GraphNode> graph_nodes{};
+  std::vector<GpuSamples> gpu_samples{};
   std::vector<Tally> tallies{};  ///< of an export's other tables (tallies.hpp)
   std::vector<ProcessInfo> processes{};
   std::vector<ThreadInfo> threads{};

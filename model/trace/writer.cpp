@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -143,6 +144,7 @@ class Writer final : public tables::ToFile {
     write_ranges();
     write_system_calls();
     write_attribution();
+    write_gpu_samples();
     write_tallies();
     drop_empty_tables();
     write_span();
@@ -243,6 +245,9 @@ class Writer final : public tables::ToFile {
            {tables::attribution.name, tables::own_ranges.name, tables::case_processes.name})
         remove(table, "caseId = ?", older.number);
       if (database_.has_table(tables::tallies.name)) remove(tables::tallies.name, "caseId = ?", older.number);
+      for (const std::string_view table : {tables::gpu_metrics.name, tables::gpu_metric_names.name}) {
+        if (database_.has_table(table)) remove(table, "typeId / ? = ?", gpus_of_a_case, older.number);
+      }
       remove(tables::cases.name, "id = ?", older.number);
     }
   }
@@ -530,6 +535,39 @@ class Writer final : public tables::ToFile {
     });
   }
 
+  /// A sample is written with its end, as readers of Nsight Systems' exports expect one time of it.
+  void write_gpu_samples() {
+    if (trace_.gpu_samples.empty()) return;
+    Insert<tables::TalliedRow> insert = insert_into(tables::gpu_metrics);
+    Insert<tables::MetricName> insert_name = insert_into(tables::gpu_metric_names);
+    for (const GpuSamples& samples : trace_.gpu_samples) {
+      const auto row = gpu_rows_.find(samples.device);
+      const std::int64_t gpu = row == gpu_rows_.end() ? samples.device : row->second;
+      const std::int64_t type = case_ * gpus_of_a_case + gpu % gpus_of_a_case;
+      for (std::size_t i = 0; i < samples.curves.size(); ++i)
+        insert_name({.list = type,
+                     .number = static_cast<std::int64_t>(i),
+                     .name = samples.curves[i].name,
+                     .source = gpu,
+                     .type_name = trace_.device(samples.device)});
+      for (std::size_t at = 0; at < samples.times.size(); ++at) write_sample(insert, samples, type, at);
+    }
+  }
+
+  void write_sample(Insert<tables::TalliedRow>& insert, const GpuSamples& samples, std::int64_t type,
+                    std::size_t at) const {
+    const std::int64_t end = samples.times[at].end;
+    for (std::size_t i = 0; i < samples.curves.size(); ++i) {
+      const std::vector<float>& values = samples.curves[i].values;
+      if (at >= values.size() || std::isnan(values[at])) continue;
+      insert({.start = end,
+              .list = type,
+              .number = static_cast<std::int64_t>(i),
+              .amount = double{values[at]},
+              .raw = trace_.epoch + end});
+    }
+  }
+
   void write_tallies() {
     if (trace_.tallies.empty()) return;
     Insert<tables::TallyRow> insert = insert_into(tables::tallies);
@@ -547,7 +585,8 @@ class Writer final : public tables::ToFile {
     for (const std::string_view table :
          {tables::ranges.name, tables::system_calls.name, tables::profiler_overheads.name,
           tables::graph_nodes.name, tables::case_processes.name, tables::devices.name, tables::contexts.name,
-          tables::streams.name, tables::system.name, tables::tallies.name})
+          tables::streams.name, tables::system.name, tables::tallies.name, tables::gpu_metrics.name,
+          tables::gpu_metric_names.name})
       drop_if_empty(table);
   }
 

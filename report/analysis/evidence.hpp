@@ -38,7 +38,8 @@ inline constexpr trace::Parts evidence_parts{.kernels = true,
                                              .overheads = true,
                                              .allocations = true,
                                              .tallies = true,
-                                             .graph_nodes = true};
+                                             .graph_nodes = true,
+                                             .gpu_samples = true};
 
 /// Reads the trace when the file is there. Throws Error when it is there and cannot be read.
 [[nodiscard]] Evidence read_evidence(const Run& run, const std::filesystem::path& trace);

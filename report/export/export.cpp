@@ -118,6 +118,10 @@ std::vector<ExportedCase> sorted_out(const ExportScope& scope, const trace::Trac
   sort_out(trace.transfers, in_file, &ExportedCase::transfers);
   sort_out(trace.calls, in_file, &ExportedCase::calls);
   sort_out(trace.ranges, in_file, &ExportedCase::ranges);
+  for (std::uint32_t i = 0; i < trace.gpu_samples.size(); ++i) {
+    const trace::CaseIndex in_case = trace.gpu_samples[i].in_case;
+    if (in_case < in_file.size()) in_file[in_case].gpu_samples.push_back(i);
+  }
   const auto indices = trace::case_indices(trace);
   std::vector<ExportedCase> cases;
   for (const CaseResult* result : scope.cases) {
@@ -140,6 +144,7 @@ TraceOrReason read_traced(const ExportScope& scope, const ExportOptions& options
   std::error_code error;
   if (file.empty() || !fs::exists(file, error)) return {std::nullopt, why_not_traced(scope.run())};
   trace::Query query{.with_pauses = options.with_pauses};
+  query.parts.gpu_samples = wants(options, "perfetto") || wants(options, "perfetto-json");
   const std::vector<std::string> listed = trace::traced_cases(file);
   const std::unordered_set<std::string_view> in_file(listed.begin(), listed.end());
   for (const CaseResult* result : scope.cases) {

@@ -68,6 +68,7 @@ struct ExportedCase {
   std::vector<std::uint32_t> transfers{};
   std::vector<std::uint32_t> calls{};
   std::vector<std::uint32_t> ranges{};
+  std::vector<std::uint32_t> gpu_samples{};  ///< a list of samples for each GPU
 };
 
 /// A trace, its cases in run order.

@@ -195,6 +195,7 @@ class PerfettoFile {
     describe_process(one);
     for (const Row& row : rows_of(one)) add_row(row);
     for (const Row& row : queues_of(one)) add_row(row);
+    for (const std::uint32_t i : one.gpu_samples) add_samples(trace_.gpu_samples[i]);
   }
 
  private:
@@ -258,6 +259,19 @@ class PerfettoFile {
                       Nesting::none, std::move(slices)});
     }
     return rows;
+  }
+
+  /// A track for each metric. Perfetto knows no gaps: the value before one stays until its end.
+  void add_samples(const trace::GpuSamples& samples) {
+    for (const trace::GpuCurve& curve : samples.curves) {
+      ++next_id_;
+      sink_.counter(next_id_, format::one_line(fmt::format("GPU {}: {}", samples.device, curve.name)),
+                    next_id_ - pid_);
+      for (std::size_t i = 0; i < samples.times.size(); ++i) {
+        if (std::isnan(curve.values[i]) || samples.times[i].start < zero_) continue;
+        sink_.count(next_id_, samples.times[i].start - zero_, double{curve.values[i]});
+      }
+    }
   }
 
   void add_row(const Row& row) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <map>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -75,6 +77,15 @@ class PerfettoJson final : public PerfettoSink {
     if (slice.arrow.id != 0) add_arrow(slice);
   }
 
+  void counter(std::uint64_t track, std::string_view name, std::uint64_t /*order*/) override {
+    counters_[track] = quoted(name);
+  }
+
+  void count(std::uint64_t track, std::int64_t time, double value) override {
+    event(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"value":{:.6g}}}}})", counters_[track], process_,
+          format::microseconds(time), value);
+  }
+
   void commit() override {
     file_.write("\n]}\n");
     file_.commit();
@@ -105,6 +116,7 @@ class PerfettoJson final : public PerfettoSink {
 
   FileWriter file_;
   std::vector<std::string> texts_{std::string()};  ///< quoted
+  std::map<std::uint64_t, std::string> counters_;  ///< their names, quoted
   fmt::memory_buffer line_;
   std::string arguments_;
   bool first_ = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <unordered_map>
 
@@ -21,17 +22,17 @@ constexpr std::uint32_t timestamp = 8, sequence = 10, track_event = 11, interned
 constexpr std::uint32_t categories = 1, event_names = 2, argument_names = 3, argument_texts = 29;
 constexpr std::uint32_t entry_id = 1, entry_text = 2;
 // Of a TrackDescriptor, and of its process
-constexpr std::uint32_t track_id = 1, track_name = 2, track_process = 3, parent = 5, child_order = 11,
-                        rank = 12, description = 14, process_order = 19;
+constexpr std::uint32_t track_id = 1, track_name = 2, track_process = 3, parent = 5, track_counter = 8,
+                        child_order = 11, rank = 12, description = 14, process_order = 19;
 constexpr std::uint32_t process_id = 1, process_name = 6, process_labels = 8;
 // Of a TrackEvent
 constexpr std::uint32_t category_id = 3, arguments = 4, type = 9, event_name = 10, event_track = 11,
-                        arrows_from = 47, arrow_to = 48;
+                        counted = 44, arrows_from = 47, arrow_to = 48;
 // Of a DebugAnnotation
 constexpr std::uint32_t argument_name = 1, integer = 4, elements = 12, text_id = 17;
 }  // namespace field
 
-constexpr std::uint64_t slice_begin = 1, slice_end = 2;
+constexpr std::uint64_t slice_begin = 1, slice_end = 2, count_event = 4;
 constexpr std::uint64_t state_cleared = 1, state_needed = 2;
 constexpr std::uint64_t only_sequence = 1;
 constexpr std::uint64_t explicit_children = 3, explicit_processes = 1;
@@ -126,6 +127,25 @@ class PerfettoProtobuf final : public PerfettoSink {
     if (slice.arrow.id != 0) event_.fixed(field::arrow_to, slice.arrow.id);
     add_event(slice.time.start);
     open.push_back(slice.time.end);
+  }
+
+  void counter(std::uint64_t track, std::string_view name, std::uint64_t order) override {
+    ProtoMessage of_counter;
+    of_counter.number(field::track_id, track);
+    of_counter.text(field::track_name, name);
+    of_counter.number(field::parent, process_);
+    of_counter.message(field::track_counter, {});
+    of_counter.number(field::rank, order);
+    add_descriptor(of_counter);
+  }
+
+  void count(std::uint64_t track, std::int64_t time, double value) override {
+    event_.clear();
+    interned_.clear();
+    event_.number(field::type, count_event);
+    event_.number(field::event_track, track);
+    event_.fixed(field::counted, std::bit_cast<std::uint64_t>(value));
+    add_event(time);
   }
 
   void end_threads() override {

@@ -64,6 +64,10 @@ class PerfettoSink {
   /// Of the process before.
   virtual void thread(std::uint64_t thread, std::string_view name, std::uint64_t order) = 0;
   virtual void slice(const PerfettoSlice& slice) = 0;
+  /// A track of numbers over time, of the process before; it has a number of its own among threads.
+  virtual void counter(std::uint64_t track, std::string_view name, std::uint64_t order) = 0;
+  /// The track has the value from this time on, in ns from the start of the case.
+  virtual void count(std::uint64_t track, std::int64_t time, double value) = 0;
   /// No slice of these threads follows.
   virtual void end_threads() {}
   /// The file appears.

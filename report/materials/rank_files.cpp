@@ -441,6 +441,7 @@ trace::Trace read_any_trace(const fs::path& file) {
   trace::Query query{.parts = trace::every_part};
   query.parts.tallies = false;
   query.parts.allocations = false;
+  query.parts.gpu_samples = false;
   return trace::read_trace(file, query);
 }
 

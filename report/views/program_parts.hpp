@@ -52,6 +52,10 @@ namespace mprof {
 /// steps.
 [[nodiscard]] nlohmann::json pace_view(const ProgramPicture& picture, const PageContext& page);
 
+/// What its GPUs were busy with over time, by samples: { gpus: [{ svg, caption, remarks: [text], table }] };
+/// false where they were not sampled.
+[[nodiscard]] nlohmann::json load_view(const ProgramPicture& picture, const PageContext& page);
+
 /// The GPU memory that the program held: { chart, remarks: [text], table }; false where the trace does not
 /// say.
 [[nodiscard]] nlohmann::json memory_view(const ProgramPicture& picture, const PageContext& page);

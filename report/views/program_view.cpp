@@ -186,6 +186,7 @@ json process_view(const FamilyResult& family, const PageContext& page) {
           {"ranges", false},
           {"captures", false},
           {"drawn", false},
+          {"load", false},
           {"pace", false},
           {"memory", false},
           {"level", "3"},
@@ -205,9 +206,9 @@ json untimed_view(const FamilyResult& family, const PageContext& page) {
           {"strip", false},         {"table", top_kernels_view(family, only, page.plan->anchors)},
           {"kernels", false},       {"parts", false},
           {"ranges", false},        {"captures", false},
-          {"drawn", false},         {"pace", false},
-          {"memory", false},        {"level", "3"},
-          {"hashes", "###"}};
+          {"drawn", false},         {"load", false},
+          {"pace", false},          {"memory", false},
+          {"level", "3"},           {"hashes", "###"}};
 }
 
 }  // namespace
@@ -225,6 +226,7 @@ json program_screen(const ProgramPicture& picture, const PageContext& page) {
           {"ranges", range_tree_view(picture, page)},
           {"captures", captures_view(picture, page)},
           {"drawn", drawn_step_view(picture, page)},
+          {"load", load_view(picture, page)},
           {"pace", pace_view(picture, page)},
           {"memory", memory_view(picture, page)},
           {"level", "3"},

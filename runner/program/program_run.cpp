@@ -23,11 +23,13 @@
 #include "model/trace/counter_request.hpp"
 #include "model/trace/journal.hpp"
 #include "model/trace/program.hpp"
+#include "model/trace/tallies.hpp"
 #include "model/trace/writer.hpp"
 #include "runner/begin.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/further_rounds.hpp"
 #include "runner/program/family.hpp"
+#include "runner/program/gpu_sampling.hpp"
 #include "runner/survey.hpp"
 #include "system/cpus.hpp"
 #include "system/error.hpp"
@@ -267,8 +269,11 @@ class ProgramRunner {
       variables[journal::folder_variable] = folder.path().string();
       if (window_)
         variables[trace::window_variable] = trace::written_window(*window_, nanoseconds_since_1970());
+      std::optional<GpuSampling> sampling;
+      if (which == Pass::trace && run_.plan.sample_interval > 0) sampling.emplace(sampling_setting());
       PassResult result = run_once(which, variables, stopped.fd());
       InjectedPass seen = kind.read(request);
+      if (sampling) std::ranges::move(sampling->finish(seen.trace), std::back_inserter(seen.notes));
       const std::size_t before = left_out_.size();
       for (std::string& symbol : seen.stopped_by) {
         if (std::ranges::count(left_out_, symbol) == 0) left_out_.push_back(std::move(symbol));
@@ -276,6 +281,17 @@ class ProgramRunner {
       if (result.status == Status::timeout && left_out_.size() > before) continue;
       return {std::move(result), std::move(seen)};
     }
+  }
+
+  [[nodiscard]] GpuSampling::Setting sampling_setting() const {
+    const Device* const gpu = Devices::instance().find(gpu_device);
+    return {.worker_command = context_.worker_command,
+            .gpus = context_.gpus    ? context_.gpus()
+                    : gpu != nullptr ? gpu->units()
+                                     : std::vector<DeviceUnit>{},
+            .interval = run_.plan.sample_interval,
+            .clock = context_.clock,
+            .interrupt_fd = context_.interrupt_fd};
   }
 
   static CaseProgram program_of(const Run& run, const ProgramContext& context, const Case& c) {
@@ -396,6 +412,7 @@ class ProgramRunner {
       return;
     }
     seen.trace.cases.front().counts.dropped += seen.dropped;
+    trace::add_sample_tallies(seen.trace);
     trace::write_trace(context_.directory.trace_file(), seen.trace);
     set_ops(ops);
   }
@@ -540,7 +557,8 @@ class Programs {
                                  .interrupt_fd = context_.interrupt_fd,
                                  .injections = context_.injections,
                                  .files = context_.files,
-                                 .steps = context_.steps};
+                                 .steps = context_.steps,
+                                 .gpus = context_.gpus};
     bool goes_on = true;
     for (std::uint32_t round = 0; goes_on && (round == 0 || needs_round(c)); ++round)
       goes_on = ProgramRunner(run_, counted, c).time(round);
@@ -617,6 +635,7 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.launch_skip = request.launch_skip;
   run.plan.max_kernels = request.max_kernels;
   run.plan.window = request.window;
+  run.plan.sample_interval = request.sample_interval;
   run.plan.replay_limit = request.replay_limit;
   run.plan.rounds = request.rounds.value_or(usual_program_rounds);
   // A sample a round; the time in which rounds may begin.

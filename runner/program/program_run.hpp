@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "collectors/injection.hpp"
+#include "device/device.hpp"
 #include "model/run.hpp"
 #include "runner/coordinator.hpp"
 #include "runner/program/program_window.hpp"
@@ -40,6 +41,7 @@ struct ProgramRequest {
   std::uint64_t launch_skip = 0;             ///< launches of these that go by before counting begins
   std::uint64_t max_kernels = 0;             ///< so many distinct ones are counted; 0: all
   std::string window{};                      ///< of the trace and the counters (trace::Window); empty: all
+  double sample_interval = 0;                ///< s, between two samples of the GPU in the trace pass; 0: none
   double replay_limit = usual_replay_limit;  ///< 0: kernels are never replayed
   std::vector<std::string> command_line{};
 };
@@ -91,6 +93,8 @@ struct ProgramContext {
   std::shared_ptr<ProgramFiles> files = std::make_shared<ProgramFiles>();
   /// What the timing pass found, for --window in the passes after it.
   std::shared_ptr<StepsOfCases> steps = std::make_shared<StepsOfCases>();
+  /// The GPUs that a program may use, each of which is sampled where the plan says so.
+  std::function<std::vector<DeviceUnit>()> gpus{};
   /// Of the programs of a suite; without it the variant's command is run as it is.
   std::function<CaseProgram(const Case& c)> program_of{};
 };

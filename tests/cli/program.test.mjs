@@ -231,6 +231,24 @@ test("a window is in the record; a wrong one is refused with what is right", (t)
   refused(t, ["--window", "profiler-api", "--all"], /--window is for a program, which stands after --/);
 });
 
+test("an interval of samples is in the record; a wrong one is refused with what is right", (t) => {
+  const out = join(temporary(t), "run");
+  for (const [option, seconds] of [["--sample", 1e-4], ["--sample=50us", 5e-5], ["--sample=1ms", 1e-3]]) {
+    const { code, err } = mprof(["run", "--rounds", "1", "--overwrite", "--out", out, option, "--", "true"]);
+    assert.equal(code, 0, err);
+    validate_run(out);
+    assert.ok(Math.abs(read_run(out).plan.sample_interval / seconds - 1) < 1e-9);
+  }
+  assert.equal(mprof(["run", "--rounds", "1", "--overwrite", "--out", out, "--", "true"]).code, 0);
+  assert.equal(read_run(out).plan.sample_interval, undefined);
+  for (const wrong of ["10us", "49.9us", "0.01ms"])
+    refused(t, [`--sample=${wrong}`, "--", "true"], /--sample=.*: the shortest interval is 50us/);
+  for (const wrong of ["", "100", "fast", "-1ms", "0us", "2000ms", "nanms", "1s"])
+    refused(t, [`--sample=${wrong}`, "--", "true"], /--sample/);
+  refused(t, ["--sample", "--passes", "timing", "--", "true"], /--sample goes with the trace pass, which --passes leaves out/);
+  refused(t, ["--sample", "--all"], /--sample is for a program, which stands after --/);
+});
+
 test("without a GPU the other passes say why they are not there, and a report is made", (t) => {
   if (existsSync("/dev/nvidiactl")) return t.skip("there is a GPU");
   const out = join(temporary(t), "run");

@@ -2,12 +2,14 @@
 #include "report/export/export.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -447,6 +449,7 @@ class ProtoTimeline {
 
   std::map<std::uint64_t, std::string> tracks, processes;
   std::vector<std::string> slices;
+  std::vector<std::string> counts;                              ///< "TRACK: VALUE at TIME"
   std::map<std::uint64_t, std::string> arrows_from, arrows_to;  ///< slices by the ids of arrows
 
  private:
@@ -478,6 +481,7 @@ class ProtoTimeline {
     std::set<std::string> arguments;  // in the order of their names, as the JSON has them
     std::uint64_t track = 0, type = 0;
     std::vector<std::uint64_t> from, to;
+    double count = 0;
     for (const ProtoField& field : event) {
       if (field.number == 4) arguments.insert(argument(field.bytes));
       if (field.number == 9) type = field.value;
@@ -485,8 +489,11 @@ class ProtoTimeline {
       if (field.number == 11) track = field.value;
       if (field.number == 47) from.push_back(field.value);
       if (field.number == 48) to.push_back(field.value);
+      if (field.number == 44) count = std::bit_cast<double>(field.value);
     }
-    if (type == 1) {
+    if (type == 4) {
+      counts.push_back(fmt::format("{}: {} at {}", tracks.at(track), count, time));
+    } else if (type == 1) {
       open_[track].push_back(slices.size());
       slices.push_back(fmt::format("{}: {} from {}", tracks.at(track), name, time));
       for (const std::uint64_t id : from) arrows_from[id] = name;
@@ -535,6 +542,39 @@ TEST_F(ExportOfATrace, IsTheSameTimelineInPerfettosOwnFormat) {
     EXPECT_TRUE(from.starts_with("cuda") || from.starts_with("cu")) << from;
     EXPECT_TRUE(own.arrows_to.contains(id)) << from;
   }
+}
+
+TEST_F(ExportOfATrace, HasATrackForEachMetricOfTheGpu) {
+  trace::Trace trace = samples::traces_of(run, 1).front();
+  const std::int64_t start = trace.cases.front().window.start;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();  // the timeline begins with it
+  const auto look = [&](const auto& rows) {
+    for (const auto& row : rows) first = std::min(first, row.time.start);
+  };
+  look(trace.kernels.rows());
+  look(trace.transfers);
+  look(trace.calls);
+  look(trace.ranges);
+  trace::GpuSamples samples{
+      .device = 0, .times = {{start - 900, start - 100}, {first, first + 800}, {first + 800, first + 1600}}};
+  samples.curves = {{"SMs Active [Throughput %]", {7, 12.5, 80}},
+                    {"DRAM Read Bandwidth [Throughput %]", {1, std::nanf(""), 3}}};
+  samples.interval = 800;
+  trace.gpu_samples = {samples};
+  trace::write_trace(file, trace);
+  static_cast<void>(exported({"perfetto", "perfetto-json"}, {run.cases.front().id}));
+  const std::vector<std::string> expected{"GPU 0: SMs Active [Throughput %]: 12.5 at 0",
+                                          "GPU 0: SMs Active [Throughput %]: 80 at 800",
+                                          "GPU 0: DRAM Read Bandwidth [Throughput %]: 3 at 800"};
+  EXPECT_EQ(ProtoTimeline(out / "trace.perfetto-trace.gz").counts, expected);
+  std::vector<std::string> counts;
+  for (const json& event : json::parse(read_file(out / "trace.perfetto.json")).at("traceEvents")) {
+    if (event.at("ph") == "C")
+      counts.push_back(fmt::format("{}: {} at {}", event.at("name").get<std::string>(),
+                                   event.at("args").at("value").dump(), nanoseconds(event.at("ts"))));
+  }
+  for (std::string& one : counts) one = std::regex_replace(one, std::regex("\\.0 at"), " at");
+  EXPECT_EQ(counts, expected);
 }
 
 TEST_F(ExportOfATrace, DrawsNoArrowBackInTime) {

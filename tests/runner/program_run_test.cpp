@@ -9,6 +9,7 @@
 #include "model/run_file.hpp"
 #include "model/trace/journal.hpp"
 #include "model/trace/program.hpp"
+#include "model/trace/reader.hpp"
 #include "tests/support/sample_trace.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -92,6 +93,34 @@ class ProgramRunTest : public ::testing::Test {
     return read_run(directory.path());
   }
 
+  /// Traced, with samples of a GPU.
+  Record run_sampled(const std::string& script, const std::string& uuid) {
+    Record record = planned_program_run({.command = {"/bin/sh", "-c", script},
+                                         .path = "/bin/sh",
+                                         .name = "script",
+                                         .passes = {Pass::trace},
+                                         .timeout = 100,
+                                         .sample_interval = 1e-6});
+    ResultDirectory directory(folder.path() / "run", ResultDirectory::Mode::create);
+    directory.save(record);
+    Progress progress;
+    measure_programs(record, {.worker_command = {MPROF_BINARY_DIR "/tests/mprof_test_worker"},
+                              .directory = directory,
+                              .clock = steady_clock(),
+                              .progress = progress,
+                              .injections = injections,
+                              .gpus = [&] {
+                                return std::vector<DeviceUnit>{{uuid, "GPU", "FAKE_GPU=" + uuid, {}}};
+                              }});
+    return read_run(directory.path());
+  }
+
+  static InjectedPass steps_on_gpu() {
+    InjectedPass pass{.trace = trace_of_steps()};
+    pass.trace.gpus = {{.id = 0, .name = "GPU", .uuid = "GPU-aa"}};
+    return pass;
+  }
+
   static const PassResult& pass(const Record& record, Pass which) {
     return *find_pass(record.cases.front(), which);
   }
@@ -113,6 +142,52 @@ TEST_F(ProgramRunTest, RangesOfTheTraceAreItsOpsAndWhatFollowsFromItIsDerived) {
   EXPECT_DOUBLE_EQ(find_measurement(record.cases.front(), "gpu_time", "step")->samples.front(), 500e-9);
   EXPECT_DOUBLE_EQ(find_measurement(record.cases.front(), "gpu_time", "outside")->samples.front(), 100e-9);
   EXPECT_GT(find_measurement(record.cases.front(), "trace_overhead")->samples.front(), 0);
+}
+
+TEST_F(ProgramRunTest, SamplesOfItsGpuAreInTheTrace) {
+  trace_as(steps_on_gpu());
+  const Record record = run_sampled("exit 0", "GPU-aa");
+  EXPECT_EQ(record.plan.sample_interval, 1e-6);
+  EXPECT_THAT(pass(record, Pass::trace).outcome->notes, testing::IsEmpty());
+  const trace::Trace trace =
+      trace::read_trace(folder.path() / "run" / trace::file_name, {.parts = trace::every_part});
+  ASSERT_EQ(trace.gpu_samples.size(), 1);
+  const trace::GpuSamples& samples = trace.gpu_samples.front();
+  EXPECT_EQ(samples.interval, 1000);
+  EXPECT_THAT(samples.curves.front().values, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9))
+      << "the first sample is of the time before";
+  EXPECT_EQ(trace.epoch + samples.times.front().start, test::trace_base);
+  const auto tally = std::ranges::find(trace.tallies, trace::TallyKind::gpu_metrics, &trace::Tally::kind);
+  ASSERT_NE(tally, trace.tallies.end());
+}
+
+TEST_F(ProgramRunTest, OfAGpuThatTheProgramDoesNotUseThereAreNone) {
+  InjectedPass seen = steps_on_gpu();
+  seen.trace.gpus.push_back({.id = 1, .name = "GPU", .uuid = "GPU-bb"});
+  trace_as(seen);
+  const Record record = run_sampled("exit 0", "GPU-cc");
+  EXPECT_TRUE(trace::read_trace(folder.path() / "run" / trace::file_name, {.parts = trace::every_part})
+                  .gpu_samples.empty());
+  EXPECT_EQ(pass(record, Pass::trace).status, Status::ok);
+}
+
+TEST_F(ProgramRunTest, AGpuThatCannotBeSampledIsTracedAndTheReasonIsSaid) {
+  for (const auto& [does, says] :
+       {std::pair{"busy", "Another profiler holds"}, std::pair{"dies", "exit code 7"}}) {
+    SCOPED_TRACE(does);
+    InjectionKinds fresh;
+    std::swap(injections, fresh);
+    trace_as(steps_on_gpu());
+    ::setenv("FAKE_SAMPLER", does, 1);
+    const Record record = run_sampled("sleep 0.3", "GPU-aa");
+    ::unsetenv("FAKE_SAMPLER");
+    EXPECT_EQ(pass(record, Pass::trace).status, Status::ok);
+    EXPECT_THAT(pass(record, Pass::trace).outcome->notes,
+                ElementsAre(testing::AllOf(HasSubstr("GPU 0 was not sampled"), HasSubstr(says))));
+    EXPECT_TRUE(trace::read_trace(folder.path() / "run" / trace::file_name, {.parts = trace::every_part})
+                    .gpu_samples.empty());
+    std::filesystem::remove_all(folder.path() / "run");
+  }
 }
 
 TEST_F(ProgramRunTest, TheTraceOfAProgramThatFailsIsKept) {

@@ -17,13 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collectors/gpu_sampling.hpp"
 #include "kernels/choices.hpp"
 #include "runner/protocol.hpp"
 #include "runner/worker.hpp"
 #include "system/cpus.hpp"
+#include "system/error.hpp"
 #include "tests/runner/fake_workload.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/sample_trace.hpp"
 
 namespace {
 
@@ -164,6 +167,36 @@ class Counter final : public Collector {
   const Case& subject_;
 };
 
+/// Samples a microsecond apart, from the beginning of what tests make up. $FAKE_SAMPLER says what it does
+/// beside that: "busy" refuses, "dies" ends the process once sampling has begun.
+class FakeGpuSampler final : public GpuSampler {
+ public:
+  FakeGpuSampler() {
+    if (does("busy")) throw Error(ExitCode::environment, "Another profiler holds the hardware counters.");
+  }
+  [[nodiscard]] const std::vector<std::string>& metrics() const override { return metrics_; }
+  void start() override {}
+  void stop() override {}
+  [[nodiscard]] Taken take() override {
+    if (does("dies")) std::_Exit(7);
+    Taken taken;
+    for (; at_ < 10; ++at_) {
+      const trace::Interval time = test::at(1000 * at_ - 1000, 1000 * at_);
+      taken.readings.push_back({time, {static_cast<float>(at_)}});
+    }
+    return taken;
+  }
+
+ private:
+  static bool does(std::string_view what) {
+    const char* set = std::getenv("FAKE_SAMPLER");
+    return set != nullptr && set == what;
+  }
+
+  std::vector<std::string> metrics_{"SMs Active [Throughput %]"};
+  std::int64_t at_ = 0;
+};
+
 }  // namespace
 
 int main() {
@@ -183,6 +216,7 @@ int main() {
                           return std::string(device == nullptr ? "the only one" : device);
                         }});
   registry.add_library({"fake cpus", [] { return fmt::format("{}", fmt::join(allowed_cpus(), ",")); }});
+  GpuSamplers::instance().set({.make = [](double) { return std::make_unique<FakeGpuSampler>(); }});
   for (const Pass pass : {Pass::trace, Pass::counters, Pass::source}) {
     CollectorKinds::instance().add(
         {.id = "counter",
