@@ -201,7 +201,8 @@ std::vector<GpuLoad> gpu_loads_of(const trace::Trace& trace, trace::CaseIndex in
                                   const Interval& step) {
   std::vector<GpuLoad> loads;
   for (const trace::GpuSamples& samples : trace::of_case(trace.gpu_samples, index)) {
-    const auto [from, to] = places_in(samples, time);
+    const std::pair<std::size_t, std::size_t> places = places_in(samples, time);
+    const std::size_t from = places.first, to = places.second;
     if (to - from < fewest_samples || time.length() <= 0) continue;
     GpuLoad load{.samples = &samples, .count = to - from};
     std::int64_t covered = 0;
@@ -233,7 +234,8 @@ std::vector<std::optional<double>> drawn_curve(const GpuLoad& load, trace::GpuMe
   std::vector<std::pair<double, std::uint64_t>> sums(parts);
   const double width = static_cast<double>(load.drawn.length()) / static_cast<double>(parts);
   std::size_t at = trace::first_after(*load.samples, load.drawn.start);
-  for (; curve.is_there() && at < load.samples->times.size(); ++at) {
+  const bool is_drawn = curve.is_there() && width > 0;
+  for (; is_drawn && at < load.samples->times.size(); ++at) {
     const Interval& time = load.samples->times[at];
     if (time.start >= load.drawn.end) break;
     if (std::isnan(curve[at])) continue;
