@@ -201,8 +201,9 @@ std::vector<Option> program_options() {
        "profiler-api: from the first cudaProfilerStart() to cudaProfilerStop()."},
       {"sample", "INTERVAL", "",
        "Sample the GPUs in the trace pass: how many SMs, tensor cores and how much of DRAM are active over "
-       "time. INTERVAL is 50us to 1000ms; without it 100us. A process of mprof's own does it, and uses up to "
-       "half a core for each GPU.",
+       "time. INTERVAL is 50us to 1000ms; without it 100us. A process of mprof's own does it. At 100us it "
+       "uses "
+       "more than half a core for each GPU.",
        false, Option::Origin::verb, "100us"},
       {"kernels", "REGEX", "",
        "The kernels that the counters pass counts: the ones whose demangled names match. Default: all."},

@@ -85,16 +85,25 @@ PmSampler::PmSampler(std::span<const std::string> metrics, double interval) {
   choose(chip, metrics);
   if (metrics_.empty()) return;
   host_ = std::make_unique<ProfilerHost>(chip, availability_, ProfilerHost::Use::samples);
-  enable(interval);
+  try {
+    enable(interval);
+  } catch (...) {
+    disable();  // or nobody else could sample while this process lives
+    throw;
+  }
 }
 
 PmSampler::~PmSampler() {
-  if (object_ == nullptr) return;
   if (started_) {
     MPROF_CUPTI_PARAMS(CUpti_PmSampling_Stop_Params, stop);
     stop.pPmSamplingObject = object_;
     sampling_functions().stop(&stop);
   }
+  disable();
+}
+
+void PmSampler::disable() {
+  if (object_ == nullptr) return;
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_Disable_Params, params);
   params.pPmSamplingObject = object_;
   sampling_functions().disable(&params);

@@ -51,6 +51,7 @@ class PmSampler {
  private:
   void choose(const std::string& chip, std::span<const std::string> metrics);
   void enable(double interval);
+  void disable();
   void clear();
   [[nodiscard]] Sample sample_at(std::size_t index) const;
 

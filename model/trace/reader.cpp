@@ -385,7 +385,6 @@ class Reader {
 
   void read_gpus() {
     each(tables::gpus, [&](Gpu& gpu) {
-      if (const std::string_view uuid = nsys::bare_uuid(gpu.uuid); !uuid.empty()) uuids_[gpu.id] = uuid;
       if (gpu.chip.empty()) gpu.chip = nsys::chip_of(gpu.compute_major, gpu.compute_minor);
       trace_.gpus.push_back(std::move(gpu));
     });
@@ -397,6 +396,7 @@ class Reader {
     std::vector<tables::DeviceRow> devices;
     each(tables::devices, [&](tables::DeviceRow& device) {
       device.uuid = std::string(nsys::bare_uuid(device.uuid));
+      if (!device.uuid.empty()) uuids_[device.gpu] = device.uuid;
       const bool is_wanted = all_cases() || extents_.have_native_process(device.process);
       if (is_wanted && !device.uuid.empty()) devices.push_back(std::move(device));
     });

@@ -24,7 +24,7 @@ constexpr std::int64_t latest_time = std::numeric_limits<std::int64_t>::max() / 
 }  // namespace
 
 void StoredSamples::add(const tables::TalliedRow& row) {
-  if (!row.start || !row.amount || std::abs(*row.start) > latest_time) return;
+  if (!row.start || !row.amount || *row.start > latest_time || *row.start < -latest_time) return;
   if (!all_.contains(row.list) && all_.size() >= most_types) return;
   Stored& stored = all_[row.list];
   auto curve = stored.curves.find(row.number);

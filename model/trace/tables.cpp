@@ -232,7 +232,7 @@ constexpr auto gpu_columns = columns<Gpu>({
 });
 
 constexpr auto device_columns = columns<DeviceRow>({
-    {"gpuId", integer, copied<&DeviceRow::gpu>},
+    {"gpuId", integer, plain<&DeviceRow::gpu>},
     {"cudaId", known_integer, plain<&DeviceRow::device>, needed},
     {"pid", known_integer, plain<&DeviceRow::process>, needed},
     {"uuid",

@@ -115,9 +115,9 @@ json load_view(const ProgramPicture& picture, const PageContext& page) {
   json gpus = json::array();
   for (const GpuLoad& load : loads) {
     const std::string alt =
-        fmt::format("GPU {} over {}, from a step of median length on: what share of its units was busy",
-                    load.samples->device,
-                    format::quantity(static_cast<double>(load.drawn.length()) * 1e-9, Unit::second));
+        fmt::format("GPU {} over {}{}: what share of its units was busy", load.samples->device,
+                    format::quantity(static_cast<double>(load.drawn.length()) * 1e-9, Unit::second),
+                    picture.steps ? ", from a step of median length on" : "");
     gpus.push_back({{"svg", bands(load, alt)},
                     {"caption", alt + "."},
                     {"remarks", load_remarks(load, of)},

@@ -321,7 +321,8 @@ TEST_F(GpuSamplingOfKnownWork, ItsTimesAreTheHosts) {
     }
   });
   if (seen.metrics.empty()) GTEST_SKIP() << "this chip does not have it";
-  for (const auto& [start, end] : launched) {
+  for (const std::pair<std::int64_t, std::int64_t>& burst : launched) {
+    const std::int64_t start = burst.first, end = burst.second;
     std::vector<cuda::PmSampler::Sample> busy;
     std::ranges::copy_if(seen.all, std::back_inserter(busy), [&](const cuda::PmSampler::Sample& one) {
       return one.start > start - 1'000'000 && one.end < end + 1'000'000 && one.values.front() > 50;

@@ -19,7 +19,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using trace::GpuMetric;
-using trace::Interval;
 
 /// Per cent of a metric in the sample that begins at a time.
 using ValueAt = std::function<float(std::int64_t)>;
@@ -54,7 +53,7 @@ class GpuLoadTest : public ::testing::Test {
     const ValueAt tensor = [](std::int64_t time) { return time >= 1000 && time < 2000 ? 20.F : 0.F; };
     made.trace.gpu_samples = {sampled_from(0, 4000, sm, tensor)};
   }
-  [[nodiscard]] std::vector<GpuLoad> loads(const Interval& time = {0, 4000}) const {
+  [[nodiscard]] std::vector<GpuLoad> loads(const trace::Interval& time = {0, 4000}) const {
     return gpu_loads_of(made.trace, 0, time, {0, 1000});
   }
   [[nodiscard]] static const PartLoad* part(const GpuLoad& load, LoadedPart what,

@@ -12,9 +12,6 @@
 namespace mprof {
 namespace {
 
-using trace::Interval;
-using trace::IntervalSet;
-
 constexpr std::uint64_t fewest_samples = 5;
 constexpr double nearly_whole = 0.95;  // of a sample: launches follow each other with short gaps
 constexpr double idle_below = 0.01, high_quantile = 0.95;
@@ -22,9 +19,9 @@ constexpr std::size_t most_loaded_kernels = 5, most_loaded_ops = 8;
 constexpr std::int64_t fewest_drawn = 100;  // samples
 
 /// The places of the samples that lie wholly in a time.
-std::pair<std::size_t, std::size_t> places_in(const trace::GpuSamples& samples, const Interval& time) {
-  const auto first = std::ranges::lower_bound(samples.times, time.start, {}, &Interval::start);
-  const auto last = std::ranges::upper_bound(samples.times, time.end, {}, &Interval::end);
+std::pair<std::size_t, std::size_t> places_in(const trace::GpuSamples& samples, const trace::Interval& time) {
+  const auto first = std::ranges::lower_bound(samples.times, time.start, {}, &trace::Interval::start);
+  const auto last = std::ranges::upper_bound(samples.times, time.end, {}, &trace::Interval::end);
   const auto from = static_cast<std::size_t>(first - samples.times.begin());
   return {from, std::max(from, static_cast<std::size_t>(last - samples.times.begin()))};
 }
@@ -101,12 +98,12 @@ class PartSums {
 
 /// Calls visit(sample) for the samples between two places that a set of moments holds nearly all of.
 template <class Visit>
-void each_within(const trace::GpuSamples& samples, std::size_t from, std::size_t to, const IntervalSet& set,
-                 const Visit& visit) {
-  const std::vector<Interval>& all = set.intervals();
+void each_within(const trace::GpuSamples& samples, std::size_t from, std::size_t to,
+                 const trace::IntervalSet& set, const Visit& visit) {
+  const std::vector<trace::Interval>& all = set.intervals();
   std::size_t next = 0;
   for (std::size_t at = from; at < to; ++at) {
-    const Interval& time = samples.times[at];
+    const trace::Interval& time = samples.times[at];
     while (next < all.size() && all[next].end <= time.start) ++next;
     std::int64_t held = 0;
     for (std::size_t i = next; i < all.size() && all[i].start < time.end; ++i)
@@ -118,7 +115,7 @@ void each_within(const trace::GpuSamples& samples, std::size_t from, std::size_t
 class PartsOfGpu {
  public:
   PartsOfGpu(const trace::Trace& trace, trace::CaseIndex index, const trace::GpuSamples& samples,
-             const Interval& time, const std::vector<Curve>& curves)
+             const trace::Interval& time, const std::vector<Curve>& curves)
       : trace_(trace), samples_(samples), curves_(curves), places_(places_in(samples, time)) {
     for (const trace::KernelRow& row : trace::of_case(trace.kernels.rows(), index)) {
       const trace::Kernel& shared = trace.kernels.shared(row);
@@ -145,7 +142,7 @@ class PartsOfGpu {
   }
 
  private:
-  using Times = std::vector<Interval>;
+  using Times = std::vector<trace::Interval>;
 
   template <class Key>
   static std::vector<std::pair<Key, const Times*>> longest(const std::map<Key, Times>& all,
@@ -154,7 +151,7 @@ class PartsOfGpu {
     for (const auto& [key, times] : all) sorted.emplace_back(key, &times);
     std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& one) {
       std::int64_t sum = 0;
-      for (const Interval& time : *one.second) sum += time.length();
+      for (const trace::Interval& time : *one.second) sum += time.length();
       return sum;
     });
     if (sorted.size() > most) sorted.resize(most);
@@ -164,7 +161,7 @@ class PartsOfGpu {
   [[nodiscard]] std::optional<PartLoad> of_moments(const Times& times, LoadedPart what,
                                                    std::string name) const {
     PartSums sums(curves_);
-    each_within(samples_, places_.first, places_.second, IntervalSet(times),
+    each_within(samples_, places_.first, places_.second, trace::IntervalSet(times),
                 [&](std::size_t at) { sums.add(at); });
     return sums.load(what, std::move(name));
   }
@@ -172,7 +169,7 @@ class PartsOfGpu {
   /// Of launches in each of which five samples lie wholly.
   [[nodiscard]] std::optional<PartLoad> of_launches(const Times& times, const std::string& name) const {
     PartSums sums(curves_);
-    for (const Interval& time : times) {
+    for (const trace::Interval& time : times) {
       const auto [from, to] = places_in(samples_, time);
       if (to - from < fewest_samples) continue;
       for (std::size_t at = std::max(from, places_.first); at < std::min(to, places_.second); ++at)
@@ -197,11 +194,12 @@ const MetricLoad* GpuLoad::of(trace::GpuMetric metric) const {
   return found == metrics.end() ? nullptr : &*found;
 }
 
-std::vector<GpuLoad> gpu_loads_of(const trace::Trace& trace, trace::CaseIndex index, const Interval& time,
-                                  const Interval& step) {
+std::vector<GpuLoad> gpu_loads_of(const trace::Trace& trace, trace::CaseIndex index,
+                                  const trace::Interval& time, const trace::Interval& step) {
   std::vector<GpuLoad> loads;
   for (const trace::GpuSamples& samples : trace::of_case(trace.gpu_samples, index)) {
-    const auto [from, to] = places_in(samples, time);
+    const std::pair<std::size_t, std::size_t> places = places_in(samples, time);
+    const std::size_t from = places.first, to = places.second;
     if (to - from < fewest_samples || time.length() <= 0) continue;
     GpuLoad load{.samples = &samples, .count = to - from};
     std::int64_t covered = 0;
@@ -233,8 +231,9 @@ std::vector<std::optional<double>> drawn_curve(const GpuLoad& load, trace::GpuMe
   std::vector<std::pair<double, std::uint64_t>> sums(parts);
   const double width = static_cast<double>(load.drawn.length()) / static_cast<double>(parts);
   std::size_t at = trace::first_after(*load.samples, load.drawn.start);
-  for (; curve.is_there() && at < load.samples->times.size(); ++at) {
-    const Interval& time = load.samples->times[at];
+  const bool is_drawn = curve.is_there() && width > 0;
+  for (; is_drawn && at < load.samples->times.size(); ++at) {
+    const trace::Interval& time = load.samples->times[at];
     if (time.start >= load.drawn.end) break;
     if (std::isnan(curve[at])) continue;
     const auto place = [&](std::int64_t moment) {
