@@ -98,17 +98,23 @@
 
   function redraw_all() { plots.forEach(redraw); }
 
-  function draw_all() { plots.forEach(plot => draw(plot, theme(), plot.element.clientWidth)); }
+  // Here and below, all is measured before anything changes: a page of many charts is then laid out once.
+  function draw_all() {
+    const widths = plots.map(plot => plot.element.clientWidth);
+    plots.forEach((plot, i) => draw(plot, theme(), widths[i]));
+  }
 
   function start_charts() {
     const seen = new IntersectionObserver(entries => entries.forEach(entry => {
       const plot = plots.find(one => one.element === entry.target);
       if (entry.isIntersecting && !plot.chart) draw(plot, theme(), plot.element.clientWidth);
     }), { rootMargin: near });
-    views.forEach(view => {
-      const place = document.querySelector(`[data-chart="${view.id}"]`);
+    const places = views.map(view => document.querySelector(`[data-chart="${view.id}"]`));
+    const widths = places.map(place => place?.clientWidth || 300);
+    views.forEach((view, i) => {
+      const place = places[i];
       if (!place) return;
-      place.style.height = mprof_height(view, place.clientWidth || 300) + 'px';
+      place.style.height = mprof_height(view, widths[i]) + 'px';
       const controls = place.closest('figure').querySelector('.controls');
       if (controls) controls.hidden = false;
       plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, problem: '', rows: null });
@@ -402,11 +408,14 @@
   // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
 
   function mark_scrolling() {
-    all('.scroll').forEach(box => {
-      const scrolls = box.scrollWidth > box.clientWidth;
+    const boxes = all('.scroll').map(box => {
+      const width = box.clientWidth;
+      return { box, width, scrolls: box.scrollWidth > width, is_tall: box.scrollHeight > box.clientHeight + 1 };
+    });
+    boxes.forEach(({ box, width, scrolls, is_tall }) => {
       box.classList.toggle('scrolls', scrolls);
-      box.classList.toggle('fits', !scrolls && box.clientWidth > 0);
-      if (scrolls || box.scrollHeight > box.clientHeight + 1) {
+      box.classList.toggle('fits', !scrolls && width > 0);
+      if (scrolls || is_tall) {
         const figure = box.closest('figure'), summary = box.parentElement.querySelector('summary');
         box.setAttribute('tabindex', '0');
         box.setAttribute('role', 'region');
