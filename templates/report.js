@@ -19,6 +19,12 @@
 
   function all(selector, inside) { return [...(inside || document).querySelectorAll(selector)]; }
 
+  // To ask for the size of what is folded away has a browser lay it out, which is most of a large page.
+  function is_folded(part) { return part.closest('details:not([open])') !== null; }
+
+  // Of all parts before any of them changes, so that the page is laid out once.
+  function widths_of(parts) { return parts.map(part => part && !is_folded(part) ? part.clientWidth : 0); }
+
   // --- Theme: the system's, until the reader chooses ---
 
   function remembered_theme() {
@@ -98,9 +104,8 @@
 
   function redraw_all() { plots.forEach(redraw); }
 
-  // Here and below, all is measured before anything changes: a page of many charts is then laid out once.
   function draw_all() {
-    const widths = plots.map(plot => plot.element.clientWidth);
+    const widths = widths_of(plots.map(plot => plot.element));
     plots.forEach((plot, i) => draw(plot, theme(), widths[i]));
   }
 
@@ -110,11 +115,11 @@
       if (entry.isIntersecting && !plot.chart) draw(plot, theme(), plot.element.clientWidth);
     }), { rootMargin: near });
     const places = views.map(view => document.querySelector(`[data-chart="${view.id}"]`));
-    const widths = places.map(place => place?.clientWidth || 300);
+    const widths = widths_of(places);
     views.forEach((view, i) => {
       const place = places[i];
       if (!place) return;
-      place.style.height = mprof_height(view, widths[i]) + 'px';
+      place.style.height = mprof_height(view, widths[i] || 300) + 'px';
       const controls = place.closest('figure').querySelector('.controls');
       if (controls) controls.hidden = false;
       plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, problem: '', rows: null });
@@ -405,10 +410,11 @@
     });
   }
 
-  // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
+  // --- Only tables wider than their box need to be reached, and scrolled, by keyboard. One that is folded away is measured when it
+  // is opened ---
 
   function mark_scrolling() {
-    const boxes = all('.scroll').map(box => {
+    const boxes = all('.scroll').filter(box => !is_folded(box)).map(box => {
       const width = box.clientWidth;
       return { box, width, scrolls: box.scrollWidth > width, is_tall: box.scrollHeight > box.clientHeight + 1 };
     });
