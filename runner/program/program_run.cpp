@@ -332,7 +332,8 @@ class ProgramRunner {
     PassResult result = run_once(Pass::timing, {{"NVTX_INJECTION64_PATH", library->string()},
                                                 {journal::folder_variable, folder.path().string()}});
     RangeTimes times = read_range_times(folder.path(), run_.plan.ops);
-    if (!times.step_range.empty()) (*context_.steps)[case_.id] = {times.step_range, times.steps, times.step_ranges};
+    if (!times.step_range.empty())
+      (*context_.steps)[case_.id] = {times.step_range, times.steps, times.step_ranges};
     for (Measurement& time : times.group_times) {
       const bool is_told = std::ranges::any_of(result.measurements, [&](const Measurement& row) {
         return row.metric == time.metric && row.op == time.op;
