@@ -10,6 +10,7 @@
 #include "runner/protocol.hpp"
 #include "system/error.hpp"
 #include "system/process.hpp"
+#include "system/programs.hpp"
 
 namespace mprof {
 namespace {
@@ -19,8 +20,13 @@ constexpr double seconds_of_ceilings = 1.6;  // of all devices together
 constexpr const char* host_device = "cpu";
 /// The fields of the environment that the survey leaves when it fails.
 constexpr const char* survey_group = "survey";
+constexpr const char* no_peaks = "MPROF_NO_PEAKS";
 
 }  // namespace
+
+bool wants_peaks() {
+  return environment_variable(no_peaks).empty();
+}
 
 std::string with_last_words(const std::string& sentence, Process& worker) {
   const std::string words = worker.last_words();
@@ -35,7 +41,7 @@ std::optional<Message> survey(const Run& run, const std::vector<std::string>& wo
   Job job{.kind = JobKind::survey};
   std::set<std::string> devices{host_device};
   for (const VariantInfo& variant : run.variants) devices.insert(variant.device);
-  job.seconds = seconds_of_ceilings / static_cast<double>(devices.size());
+  if (wants_peaks()) job.seconds = seconds_of_ceilings / static_cast<double>(devices.size());
   if (what == Surveyed::devices) devices.erase(host_device);
   if (what == Surveyed::host) devices = {host_device};
   job.devices.assign(devices.begin(), devices.end());
@@ -50,6 +56,8 @@ std::optional<Message> survey(const Run& run, const std::vector<std::string>& wo
 }
 
 void add(Run& run, Message answer) {
+  if (!wants_peaks())
+    answer.environment[survey_group]["peak rates"] = Absent{fmt::format("{} is set", no_peaks)};
   for (auto& [group, facts] : run.environment) answer.environment[group].merge(facts);
   run.environment = std::move(answer.environment);
   run.ceilings.insert(run.ceilings.end(), answer.ceilings.begin(), answer.ceilings.end());

@@ -14,9 +14,12 @@ class Process;
 /// Of a machine whose devices are surveyed one by one, the host needs it only once.
 enum class Surveyed { all, host, devices };
 
+/// Whether the environment leaves the ceilings in: MPROF_NO_PEAKS is not set there.
+[[nodiscard]] bool wants_peaks();
+
 /// Has a worker look at the machine and measure its ceilings, for the run's record, beside what that has
-/// already; what it could not find out is absent there. False, and the run as it was, when `interrupt_fd`
-/// became readable meanwhile.
+/// already; what it could not find out is absent there. With MPROF_NO_PEAKS in the environment no ceiling is
+/// measured. False, and the run as it was, when `interrupt_fd` became readable meanwhile.
 [[nodiscard]] bool survey_machine(Run& run, const std::vector<std::string>& worker_command,
                                   const Clock& clock, int interrupt_fd, Surveyed what = Surveyed::all);
 

@@ -126,6 +126,7 @@ Message survey(const Job& job, const WorkerContext& context) {
     const Device* device = context.devices.find(id);
     if (device == nullptr || device->unavailable()) continue;
     for (auto& [group, facts] : device->fingerprint()) answer.environment[group].merge(facts);
+    if (job.seconds <= 0) continue;  // nobody wants them
     for (Ceiling& ceiling : device->measure_ceilings(job.seconds))
       answer.ceilings.push_back(std::move(ceiling));
   }

@@ -19,6 +19,12 @@
 
   function all(selector, inside) { return [...(inside || document).querySelectorAll(selector)]; }
 
+  // To ask for the size of what is folded away has a browser lay it out, which is most of a large page.
+  function is_folded(part) { return part.closest('details:not([open])') !== null; }
+
+  // Of all parts before any of them changes, so that the page is laid out once.
+  function widths_of(parts) { return parts.map(part => part && !is_folded(part) ? part.clientWidth : 0); }
+
   // --- Theme: the system's, until the reader chooses ---
 
   function remembered_theme() {
@@ -98,17 +104,22 @@
 
   function redraw_all() { plots.forEach(redraw); }
 
-  function draw_all() { plots.forEach(plot => draw(plot, theme(), plot.element.clientWidth)); }
+  function draw_all() {
+    const widths = widths_of(plots.map(plot => plot.element));
+    plots.forEach((plot, i) => draw(plot, theme(), widths[i]));
+  }
 
   function start_charts() {
     const seen = new IntersectionObserver(entries => entries.forEach(entry => {
       const plot = plots.find(one => one.element === entry.target);
       if (entry.isIntersecting && !plot.chart) draw(plot, theme(), plot.element.clientWidth);
     }), { rootMargin: near });
-    views.forEach(view => {
-      const place = document.querySelector(`[data-chart="${view.id}"]`);
+    const places = views.map(view => document.querySelector(`[data-chart="${view.id}"]`));
+    const widths = widths_of(places);
+    views.forEach((view, i) => {
+      const place = places[i];
       if (!place) return;
-      place.style.height = mprof_height(view, place.clientWidth || 300) + 'px';
+      place.style.height = mprof_height(view, widths[i] || 300) + 'px';
       const controls = place.closest('figure').querySelector('.controls');
       if (controls) controls.hidden = false;
       plots.push({ view, element: place, figure: place.closest('figure'), chart: null, width: 0, problem: '', rows: null });
@@ -399,14 +410,18 @@
     });
   }
 
-  // --- Only tables wider than their box need to be reached, and scrolled, by keyboard ---
+  // --- Only tables wider than their box need to be reached, and scrolled, by keyboard. One that is folded away is measured when it
+  // is opened ---
 
   function mark_scrolling() {
-    all('.scroll').forEach(box => {
-      const scrolls = box.scrollWidth > box.clientWidth;
+    const boxes = all('.scroll').filter(box => !is_folded(box)).map(box => {
+      const width = box.clientWidth;
+      return { box, width, scrolls: box.scrollWidth > width, is_tall: box.scrollHeight > box.clientHeight + 1 };
+    });
+    boxes.forEach(({ box, width, scrolls, is_tall }) => {
       box.classList.toggle('scrolls', scrolls);
-      box.classList.toggle('fits', !scrolls && box.clientWidth > 0);
-      if (scrolls || box.scrollHeight > box.clientHeight + 1) {
+      box.classList.toggle('fits', !scrolls && width > 0);
+      if (scrolls || is_tall) {
         const figure = box.closest('figure'), summary = box.parentElement.querySelector('summary');
         box.setAttribute('tabindex', '0');
         box.setAttribute('role', 'region');

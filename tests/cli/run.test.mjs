@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { mprof, program, read_run, small, source, start, temporary, until, validate_run } from "./support.mjs";
+import { mprof, program, read_run, small, source, start, temporary, until, validate_run, with_peaks } from "./support.mjs";
 
 const skip = existsSync("/usr/share/datasets/fashion-mnist") ? false : "Debian's dataset-fashion-mnist is not installed";
 const finished = (run) => run.cases.flatMap((c) => c.passes).filter((p) => p.status === "ok" || p.status === "skipped");
@@ -20,7 +20,7 @@ const timing = (c) => c.passes.find((p) => p.pass === "timing");
 
 test("a run is verified, sampled, valid by its schema, and makes a report and a comparison", { skip }, (t) => {
   const out = join(temporary(t), "run");
-  const result = mprof([...small, "--out", out]);
+  const result = mprof([...small, "--out", out], { env: with_peaks });
   assert.equal(result.code, 0, result.err);
   const run = read_run(out);
   validate_run(out);
@@ -70,7 +70,16 @@ test("a run is verified, sampled, valid by its schema, and makes a report and a 
   assert.equal(resumed.code, 0, resumed.err);
   assert.deepEqual(read_run(out).cases, run.cases);
   assert.equal(mprof([...small, "--out", out, "--overwrite", "--quiet"]).code, 0);
-  assert.notDeepEqual(read_run(out).cases, run.cases);
+  const again = read_run(out);
+  assert.notDeepEqual(again.cases, run.cases);
+
+  // Without the peaks of the machine.
+  validate_run(out);
+  assert.deepEqual(again.ceilings ?? [], []);
+  assert.deepEqual(again.environment.survey["peak rates"], { absent: "MPROF_NO_PEAKS is set" });
+  assert.deepEqual(again.environment.cpu.model, run.environment.cpu.model);
+  assert.equal(mprof(["report", out]).code, 0);
+  assert.match(readFileSync(join(out, "evidence.md"), "utf8"), /MPROF_NO_PEAKS is set/);
 });
 
 test("--quiet prints where the result is and nothing else", { skip }, (t) => {

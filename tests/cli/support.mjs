@@ -11,6 +11,10 @@ export const source = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const program = process.env.MPROF;
 if (!program) throw new Error("set MPROF to the mprof program under test");
 
+/** The peaks of the machine take all cores for about two seconds a run. Few tests ask for them, with this in env. */
+process.env.MPROF_NO_PEAKS = "1";
+export const with_peaks = { MPROF_NO_PEAKS: "" };
+
 const environment = { ...process.env, MPROF_DATA: "", MPROF_WEIGHTS: "" };
 
 /** { code, out, err } of one command; options are spawn's, and env adds to the environment. */

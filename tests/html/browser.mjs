@@ -77,14 +77,32 @@ export async function eventually(check) {
 /// samples stay folded.
 export const unfold = page => page.getByRole('button', { name: 'Unfold all: the whole report' }).press('Enter');
 
-/// Opens a page with all its charts drawn and passes it to `use`, then expects that it asked for nothing and complained of
-/// nothing. A page comes folded, as its readers find it, unless `unfolded` is set; what is folded has no chart yet.
-export async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', lazily = false, unfolded = false, ...more },
-                                use) {
-  const context = await browser.newContext({ viewport, colorScheme, ...more });
-  context.setDefaultTimeout(patience);
-  try {
+/// Each test has a page of its own, in a context that tests with the same permissions share: all but the first page of a context
+/// are loaded in a third of the time. Between two tests a context would keep storage and cookies, which are emptied; one in which
+/// a test failed is closed. One page stays open, so that the process that the pages share does.
+const contexts = new Map();
+
+async function kept_context(key, options) {
+  if (!contexts.has(key)) {
+    const context = await browser.newContext({ viewport: desk, ...options });
+    context.setDefaultTimeout(patience);
     const page = await context.newPage();
+    await page.goto(pathToFileURL(join(folder, 'run_a/charts/conv-op-time-1.svg')).href);
+    contexts.set(key, context);
+  }
+  return contexts.get(key);
+}
+
+/// Opens a page and passes it to `use`, then expects that it asked for nothing and complained of nothing. A page comes folded, as
+/// its readers find it, unless `unfolded` is set; what is folded has no chart yet. Charts are drawn when they come near the
+/// window, or all at once where `drawn` is set.
+export async function with_page(name, { viewport = desk, colorScheme = 'light', hash = '', drawn = false, unfolded = false, ...more },
+                                use) {
+  const key = JSON.stringify(more), context = await kept_context(key, more);
+  const page = await context.newPage();
+  try {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
     const url = pathToFileURL(join(folder, name)).href;
     const complaints = [], requests = [];
     page.on('console', message => complaints.push(`${message.type()}: ${message.text()}`));
@@ -93,13 +111,19 @@ export async function with_page(name, { viewport = desk, colorScheme = 'light', 
     page.on('request', request => { if (request.url().split('#')[0] !== url) requests.push(request.url()); });
     await page.goto(url + hash);
     await frames(page);
+    assert.equal(await page.evaluate(() => localStorage.length + sessionStorage.length), 0, 'no other test left anything');
     if (unfolded) await unfold(page);
-    if (!lazily) await page.evaluate(() => window.mprof_draw_all?.());
+    if (drawn) await page.evaluate(() => window.mprof_draw_all());
     await use(page);
     assert.deepEqual(complaints, [], 'the console stays empty');
     assert.deepEqual(requests, [], 'no request leaves the file');
-  } finally {
+    await page.evaluate(() => localStorage.clear());
+    await context.clearCookies();
+    await page.close();
+  } catch (error) {
+    contexts.delete(key);
     await context.close();
+    throw error;
   }
 }
 
@@ -131,46 +155,77 @@ export const charts = page => page.evaluate(() => {
   });
 });
 
-/// Hides the rows of tables that have no look which rows above them do not have. How wide a bar is does not matter.
-const hide_repeated_rows = page => page.evaluate(() => {
-  for (const body of document.querySelectorAll('tbody')) {
-    const known = new Set();
-    for (const [place, row] of [...body.rows].entries()) {
-      const looks = [row, ...row.querySelectorAll('*')].map(one => [place % 2, one.tagName, one.getAttribute('class'),
-        one.getAttribute('style')?.replace(/^width:[\d.]+%$/, ''), one.parentElement.getAttribute('class')].join(' '));
-      if (!row.hidden && looks.every(one => known.has(one))) row.hidden = row.dataset.repeated = true;
-      looks.forEach(one => known.add(one));
+/// In the page: of the texts and controls in `what` that look alike, the first. Those look alike that have the same styles that
+/// decide how they stand out, and whose ancestors have the same backgrounds.
+const distinct_looks = what => {
+  const own = ['color', 'fill', 'font-size', 'font-weight', 'text-decoration-line', 'text-shadow', '-webkit-text-fill-color'];
+  const inherited = ['display', 'position', 'color', 'background-color', 'background-image', 'opacity', 'mix-blend-mode', 'filter',
+                     'clip', 'overflow', 'border-bottom-style', '--ground'];
+  const styles = (element, names) => {
+    const style = getComputedStyle(element);
+    return names.map(name => style.getPropertyValue(name)).join();
+  };
+  const grounds = new Map(), numbers = new Map();
+  const ground = element => {
+    if (!element) return 0;
+    if (!grounds.has(element)) {
+      const look = [ground(element.parentElement), element.tagName, element.getAttribute('class'), styles(element, inherited)].join();
+      if (!numbers.has(look)) numbers.set(look, numbers.size + 1);
+      grounds.set(element, numbers.get(look));
     }
+    return grounds.get(element);
+  };
+  const has_text = element => [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim() !== '');
+  const firsts = new Map();
+  for (const element of document.querySelectorAll(`${what}, :is(${what}) *`)) {
+    if (!element.matches('a, input, select, textarea, button') && !has_text(element) || !element.checkVisibility()) continue;
+    const look = [ground(element), element.tagName === 'INPUT' ? element.type : '', styles(element, own)].join();
+    if (!firsts.has(look)) firsts.set(look, element);
   }
-});
+  return [...firsts.values()];
+};
 
-const show_repeated_rows = page => page.evaluate(() => {
-  for (const row of document.querySelectorAll('tr[data-repeated]')) {
-    row.hidden = false;
-    delete row.dataset.repeated;
-  }
-});
+/// What `look` gives while all that is folded away is out of the document: nobody sees it, and axe looks at it for long.
+const without_folded = async (page, look) => {
+  await page.evaluate(() => {
+    const folded = [...document.querySelectorAll('details:not([open])')].filter(one => !one.parentElement.closest('details:not([open])'));
+    window.taken = folded.map(details => {
+      const content = document.createDocumentFragment();
+      content.append(...[...details.childNodes].filter(node => node.nodeName !== 'SUMMARY'));
+      return { details, content };
+    });
+  });
+  const seen = await look();
+  await page.evaluate(() => window.taken.forEach(({ details, content }) => details.append(content)));
+  return seen;
+};
 
-const findings = async (page, what, options) => {
-  const result = await page.evaluate(([part, options]) => window.axe.run(part, { resultTypes: ['violations'], ...options }),
-                                     [what, options]);
+const findings = async (page, what, options, choice = 'what => what') => {
+  const result = await page.evaluate(`window.axe.run((${choice})(${JSON.stringify(what)}), ` +
+                                     `${JSON.stringify({ resultTypes: ['violations'], ...options })})`);
   return result.violations.filter(finding => ['serious', 'critical'].includes(finding.impact))
       .map(finding => `${finding.id}: ${finding.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(' | ')}`);
 };
 
-/// Texts that stand out too little. This takes a millisecond an element, and says the same of each row that looks alike.
+const of_looks = ['color-contrast', 'link-in-text-block'];
+const of_folded_too = ['duplicate-id-aria', 'accesskeys'];
+
+const findings_of_looks = (page, what) => findings(page, what, { runOnly: of_looks }, distinct_looks);
+
+/// Texts that stand out too little. This takes milliseconds an element, and says the same of each that looks alike.
 export const contrast_findings = async (page, what = 'html') => {
   await page.evaluate(axe);
-  await hide_repeated_rows(page);
-  const found = await findings(page, what, { runOnly: ['color-contrast', 'link-in-text-block'] });
-  await show_repeated_rows(page);
-  return found;
+  return without_folded(page, () => findings_of_looks(page, what));
 };
 
 /// Of the whole page, or of what a selector names.
 export const serious_findings = async (page, what = 'html') => {
-  const contrast = await contrast_findings(page, what);
-  return [...await findings(page, what, { rules: { 'color-contrast': { enabled: false } } }), ...contrast];
+  await page.evaluate(axe);
+  const others = Object.fromEntries([...of_looks, ...of_folded_too].map(rule => [rule, { enabled: false }]));
+  return [
+    ...await findings(page, what, { runOnly: of_folded_too }),
+    ...await without_folded(page, async () => [...await findings(page, what, { rules: others }), ...await findings_of_looks(page, what)]),
+  ];
 };
 
 export const whole = 'whole/milestone.html';  // eighteen variants at four batches, traced and counted

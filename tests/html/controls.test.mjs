@@ -14,7 +14,7 @@ const with_page = (name, options, use) => open_page(name, { unfolded: !options.h
 
 describe('tables', () => {
   test('sort by what a figure is, not by how it is written', () =>
-    with_page(whole, { lazily: true }, async page => {
+    with_page(whole, {}, async page => {
       const figure = page.locator('[data-problem] figure').nth(1);  // the speed-ups
       const before = await column(figure, 0);
       const head = figure.locator('th').filter({ hasText: 'Speed-up 1' }), button = head.getByRole('button');
@@ -34,7 +34,7 @@ describe('tables', () => {
     }));
 
   test('thousands are larger than units, and what is missing is last both ways', () =>
-    with_page('run_a/milestone.html', { lazily: true }, async page => {
+    with_page('run_a/milestone.html', {}, async page => {
       await page.evaluate(() => {
         const figure = document.querySelector('figure.table:has(td[data-value])');
         const place = [...figure.querySelector('tbody tr').cells].findIndex(cell => cell.dataset.value !== undefined);
@@ -58,7 +58,7 @@ describe('tables', () => {
     }));
 
   test('words sort as people read them, and names that repeat the one above are marked anew', () =>
-    with_page(whole, { lazily: true }, async page => {
+    with_page(whole, {}, async page => {
       const figure = page.locator('figure.table').filter({ hasText: 'Outputs against the double-precision' });
       await figure.getByRole('button', { name: 'Variant' }).click();
       const names = await column(figure, 0);
@@ -72,7 +72,7 @@ describe('tables', () => {
   // Three dimensions of a grid are no number, and variant_view.cpp leaves its columns to the order of their texts.
   for (const name of ['run_a', 'h200', 'troubled', 'gpu', 'large', 'whole']) {
     test(`${name}: every figure says what number it is`, () =>
-      with_page(`${name}/milestone.html`, { lazily: true }, async page => {
+      with_page(`${name}/milestone.html`, {}, async page => {
         const mute = await page.evaluate(() => [...document.querySelectorAll('figure.table td.number:not(.absent)')]
             .filter(cell => /\d/.test(cell.firstElementChild.textContent) && !/\d\s+\d/.test(cell.firstElementChild.textContent) && !Number.isFinite(Number(cell.dataset.value ?? NaN)))
             .map(cell => `${cell.closest('figure').id}: ${cell.textContent}`));
@@ -83,7 +83,7 @@ describe('tables', () => {
   }
 
   test('filter by all words typed; Escape shows all rows again', () =>
-    with_page(whole, { lazily: true }, async page => {
+    with_page(whole, {}, async page => {
       const figure = page.locator('figure.table').filter({ hasText: 'Outputs against the double-precision' });
       const filter = figure.getByRole('searchbox'), count = figure.locator('output');
       const all = await figure.locator('tbody tr').count();
@@ -112,7 +112,7 @@ describe('tables', () => {
   };
 
   test('copy what stands there: order, filter, units, small print and footnotes', () =>
-    with_page(whole, { lazily: true, permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
+    with_page(whole, { permissions: ['clipboard-read', 'clipboard-write'] }, async page => {
       const figure = page.locator('[data-problem] figure').first();
       const whole = (await copied(page, figure)).split('\n');
       const rows = await figure.locator('tbody tr').count();
@@ -158,7 +158,7 @@ describe('tables', () => {
     }));
 
   test('obey the keyboard alone', () =>
-    with_page(whole, { lazily: true }, async page => {
+    with_page(whole, {}, async page => {
       const figure = page.locator('[data-problem] figure').first();
       const tools = figure.locator('.tools'), opacity = () => tools.evaluate(element => Number(getComputedStyle(element).opacity));
       await page.mouse.move(0, 0);
@@ -195,7 +195,7 @@ describe('switch', () => {
   const legend = page => page.locator('section[data-charts] figure.chart:visible').first().locator('svg text').allTextContents();
 
   test('a batch drives the charts and the summary, a layer all charts', () =>
-    with_page(whole, {}, async page => {
+    with_page(whole, { drawn: true }, async page => {
       const bar = page.locator('.switch'), every = await shown_charts(page);
       const batches = await bar.getByRole('group', { name: 'Batch' }).getByRole('radio').count() - 1;
       const tables = page.locator('[data-problem]');
@@ -238,7 +238,7 @@ describe('switch', () => {
     }));
 
   test('is of native radios, so the keyboard moves the choice', () =>
-    with_page(whole, {}, async page => {
+    with_page(whole, { drawn: true }, async page => {
       const radios = page.locator('.switch').getByRole('group', { name: 'Layer' }).getByRole('radio');
       await radios.first().focus();
       await page.keyboard.press('ArrowRight');
@@ -315,7 +315,7 @@ describe('two families', () => {
   }, family);
 
   test('each have a switch in their own words', () =>
-    with_page(name, {}, async page => {
+    with_page(name, { drawn: true }, async page => {
       assert.equal(await page.locator('.switch').count(), 2);
       for (const [family, words] of Object.entries(families)) {
         assert.deepEqual(await labels(page, family, 'problem'), ['all', ...words.problems]);
@@ -333,7 +333,7 @@ describe('two families', () => {
   for (const [family, other] of pairs) {
     const words = families[family];
     test(`the switch of ${family} leaves ${other} alone`, () =>
-      with_page(name, {}, async page => {
+      with_page(name, { drawn: true }, async page => {
         const before = await sight(page, family), others = await sight(page, other);
         const kept = async why => assert.deepEqual(await sight(page, other), others, why);
         assert.equal(before.summaries.length, 2);
@@ -366,7 +366,7 @@ describe('two families', () => {
 
     test(`an address chooses in ${family}, and ${other} shows all`, async () => {
       let hash, chosen;
-      await with_page(name, {}, async page => {
+      await with_page(name, { drawn: true }, async page => {
         await pick(page, family, 'problem', words.problems[0]);
         await pick(page, family, 'op', words.ops[0]);
         hash = await page.evaluate(() => location.hash);
@@ -392,7 +392,7 @@ describe('two families', () => {
     });
 
     test(`a link to what the switch of ${family} hides leaves the choice in ${other}`, () =>
-      with_page(name, {}, async page => {
+      with_page(name, { drawn: true }, async page => {
         await pick(page, family, 'op', words.ops.at(-1));
         await pick(page, other, 'op', families[other].ops.at(-1));
         const others = await sight(page, other);
@@ -415,7 +415,8 @@ describe('timeline', () => {
   const figure = page => page.locator('figure.timeline');
   // Charts are drawn when they come near the window.
   const with_timeline = (name, options, use) => with_page(name, options, async page => {
-    await page.evaluate(() => window.mprof_draw_all());
+    await figure(page).scrollIntoViewIfNeeded();
+    await figure(page).locator('svg').waitFor();
     await use(page);
   });
   const texts = page => page.evaluate(() => [...document.querySelectorAll('figure.timeline svg text')]
@@ -509,7 +510,7 @@ describe('timeline', () => {
 
   for (const [name, colorScheme, viewport] of [['gpu', 'light', desk], ['gpu', 'dark', phone], ['hostile', 'light', phone]]) {
     test(`${name} stays accessible in ${colorScheme} while it is used`, () =>
-      with_page(`${name}/milestone.html`, { colorScheme, viewport }, async page => {
+      with_timeline(`${name}/milestone.html`, { colorScheme, viewport }, async page => {
         await page.getByLabel('against', { exact: true }).selectOption('');
         await figure(page).getByRole('button', { name: 'Zoom in' }).click();
         assert.ok(await overflow(page) <= 0);

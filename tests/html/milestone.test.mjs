@@ -28,7 +28,7 @@ describe('milestone', () => {
   });
 
   test('changes its theme, and the charts with it', () =>
-    with_page('run_a/milestone.html', {}, async page => {
+    with_page('run_a/milestone.html', { drawn: true }, async page => {
       const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       const label = () => page.evaluate(() => document.querySelector('.plot svg text').getAttribute('fill'));
       const before = [await ground(), await label()];
@@ -41,7 +41,7 @@ describe('milestone', () => {
     }));
 
   test('redraws its charts when the window changes', () =>
-    with_page('run_a/milestone.html', {}, async page => {
+    with_page('run_a/milestone.html', { drawn: true }, async page => {
       await page.setViewportSize(phone);
       await eventually(async () => {
         for (const chart of await charts(page)) assert.ok(chart.width <= phone.width, chart.id);
@@ -50,14 +50,14 @@ describe('milestone', () => {
     }));
 
   test('says more when a mark is hovered', () =>
-    with_page('hostile/milestone.html', { unfolded: true }, async page => {
+    with_page('hostile/milestone.html', { unfolded: true, drawn: true }, async page => {
       const mark = page.locator('section[data-charts] .plot').first().locator('svg path[fill="#0b62b0"]').last();
       await mark.hover({ force: true });
       await eventually(async () => assert.match(await page.locator('section[data-charts] .plot').first().innerText(), /batch 100/));
     }));
 
   test('says which kernel a mark of the roofline is', () =>
-    with_page('h200/milestone.html', { unfolded: true }, async page => {
+    with_page('h200/milestone.html', { unfolded: true, drawn: true }, async page => {
       const plot = page.locator('[data-chart="conv-roofline-layer1"]');
       await plot.locator('svg path[fill="#0b62b0"]').first().hover({ force: true });
       await eventually(async () => assert.match(await plot.innerText(), /: \w+[\s\S]*FLOP\/B; /));
@@ -176,14 +176,18 @@ describe('folding', () => {
 
   test('the contents mark each part in turn while all is folded', () =>
     with_page(whole, {}, async page => {
-      const marks = [];
-      const end = await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
-      for (let y = 0; y <= end; y += 20) {
-        await page.evaluate(top => window.scrollTo({ top, behavior: 'instant' }), y);
-        await frames(page);
-        const mark = await page.locator('nav a[aria-current]').getAttribute('href');
-        if (marks[marks.length - 1] !== mark) marks.push(mark);
-      }
+      const marks = await page.evaluate(async () => {
+        const marks = [], end = document.documentElement.scrollHeight - window.innerHeight;
+        const frame = () => new Promise(done => requestAnimationFrame(done));
+        for (let y = 0; y <= end; y += 20) {
+          window.scrollTo({ top: y, behavior: 'instant' });
+          await frame();
+          await frame();
+          const mark = document.querySelector('nav a[aria-current]').getAttribute('href');
+          if (marks.at(-1) !== mark) marks.push(mark);
+        }
+        return marks;
+      });
       const links = await page.locator('nav a').evaluateAll(list => list.map(link => link.getAttribute('href')));
       const own = await page.evaluate(() => [...document.querySelectorAll('nav a')].filter(link => {
         const part = document.getElementById(link.hash.slice(1)).closest('section');
@@ -209,7 +213,7 @@ describe('a phone of 390 pixels', () => {
   for (const [name, heads] of [[whole, ['Variant', 'layer1 (ms)', 'layer2 (ms)', 'Sum (ms)']],
                                ['two_families/milestone.html', ['Variant', 'layer1', 'layer2', 'Sum']]]) {
     test(`shows each variant of ${name} with its three numbers, and says that there is more`, () =>
-      with_page(name, { viewport: { width: 390, height: 844 } }, async page => {
+      with_page(name, { viewport: { width: 390, height: 844 }, drawn: true }, async page => {
         assert.ok(await overflow(page) <= 0, 'the page does not scroll sideways');
         const figure = page.locator('section[aria-labelledby="answer"] > figure.table').first();
         const cells = await figure.locator('tr').evaluateAll(rows => rows.map(row => [...row.cells].slice(0, 4).map(cell => {
@@ -278,7 +282,7 @@ describe('links', () => {
 
 describe('charts', () => {
   test('are drawn when they come near the window', () =>
-    with_page(whole, { lazily: true, unfolded: true }, async page => {
+    with_page(whole, { unfolded: true }, async page => {
       const drawn = () => page.locator('.plot:visible').evaluateAll(plots => plots.map(plot => plot.querySelector('svg') !== null));
       assert.ok((await drawn()).includes(false), 'not all at once');
       const height = await page.evaluate(() => document.documentElement.scrollHeight);
@@ -293,7 +297,7 @@ describe('charts', () => {
 
 describe('raw samples', () => {
   test('are drawn when they are unfolded, round by round, and each says its time', () =>
-    with_page('healthy/milestone.html', { lazily: true, unfolded: true }, async page => {
+    with_page('healthy/milestone.html', { unfolded: true }, async page => {
       const details = page.locator('details.samples').first(), plot = details.locator('.plot').first();
       assert.equal(await plot.locator('svg').count(), 0);
       await details.locator('summary').click();
@@ -308,7 +312,7 @@ describe('raw samples', () => {
 
 describe('paper', () => {
   test('has everything: all charts in light, all that is folded, no control; and the page is as before afterwards', () =>
-    with_page(whole, { colorScheme: 'dark', lazily: true }, async page => {
+    with_page(whole, { colorScheme: 'dark' }, async page => {
       const open = () => page.locator('main details').evaluateAll(list => list.map(details => details.open));
       const before = await open();
       await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
@@ -404,7 +408,7 @@ describe('sweeps', () => {
   };
 
   test('draw a line, the default and a cross with its reason', () =>
-    with_page('swept/milestone.html', { unfolded: true }, async page => {
+    with_page('swept/milestone.html', { unfolded: true, drawn: true }, async page => {
       const texts = await plot(page, 'conv-tiled-sweep-layer1').locator('svg text').allTextContents();
       for (const text of ['4', '8', '16', '32', '64', 'default', 'wrong, crashed', 'batch 1000', 'batch 10000']) {
         assert.ok(texts.includes(text), `${text} is not among ${texts}`);
@@ -414,7 +418,7 @@ describe('sweeps', () => {
     }));
 
   test('draw no line between words', () =>
-    with_page('swept/milestone.html', { unfolded: true }, async page => {
+    with_page('swept/milestone.html', { unfolded: true, drawn: true }, async page => {
       const widths = await plot(page, 'conv-precision-sweep-layer1').evaluate(
           chart => [...chart.querySelectorAll('path[fill="none"][stroke="#0b62b0"]')]
               .filter(path => path.getBBox().width > 50).map(path => Number(path.getAttribute('stroke-width') ?? 1)));
@@ -422,7 +426,7 @@ describe('sweeps', () => {
     }));
 
   test('say all batches of a value that is pointed at, those without a time too', () =>
-    with_page('swept/milestone.html', { unfolded: true }, async page => {
+    with_page('swept/milestone.html', { unfolded: true, drawn: true }, async page => {
       const chart = plot(page, 'conv-tiled-sweep-layer1');
       await hover_at(page, chart, 0.54);
       await eventually(async () => assert.match(await chart.innerText(), /tile_width=16[\s\S]*batch 1000: 130\.0\s*ms[\s\S]*batch 10000: 1\.000\s*s[^\n]*the lowest median/));
@@ -431,7 +435,7 @@ describe('sweeps', () => {
     }));
 
   test('have a cell for each pair of values', () =>
-    with_page('swept/milestone.html', { unfolded: true }, async page => {
+    with_page('swept/milestone.html', { unfolded: true, drawn: true }, async page => {
       const chart = plot(page, 'conv-matrix-sweep-layer1-10000');
       const texts = await chart.locator('svg text').allTextContents();
       for (const text of ['8x4', '16x16', '24', '900', 'crashed', 'not run']) {

@@ -25,13 +25,13 @@ const fit = async (page, viewport) => {
 };
 
 for (const name of ['run_a', 'run_b', 'h200', 'program', 'solver', 'troubled', 'gpu', 'hostile', 'empty', 'large', 'swept', 'two_families']) {
-  test(`${name} fits a phone`, () => with_page(`${name}/milestone.html`, { viewport: phone }, async page => {
+  test(`${name} fits a phone`, () => with_page(`${name}/milestone.html`, { viewport: phone, drawn: true }, async page => {
     assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the folded page');
     await unfold_all(page);
     await fit(page, phone);
   }));
 
-  test(`${name} fits a desk, and is accessible in light and dark`, () => with_page(`${name}/milestone.html`, {}, async page => {
+  test(`${name} fits a desk, and is accessible in light and dark`, () => with_page(`${name}/milestone.html`, { drawn: true }, async page => {
     assert.ok(await overflow(page) <= 0, 'no horizontal scrolling of the folded page');
     assert.deepEqual(await serious_findings(page), [], 'folded');
     await unfold_all(page);
@@ -61,7 +61,7 @@ for (const [name, viewport] of [['gpu', phone], ['gpu', desk], ['hostile', phone
 describe('comparison', () => {
   for (const [size, viewport, colorScheme] of [['phone', phone, 'dark'], ['desk', desk, 'light']]) {
     test(`fits a ${size}, is accessible in ${colorScheme}, and draws its charts`, () =>
-      with_page('compare.html', { viewport, colorScheme }, async page => {
+      with_page('compare.html', { viewport, colorScheme, drawn: true }, async page => {
         assert.ok(await overflow(page) <= 0);
         assert.ok(await page.locator('table').count() >= 3);
         const drawn = await charts(page);
@@ -75,7 +75,7 @@ describe('comparison', () => {
   }
 
   test('filters its charts by verdict and by words, and says so', () =>
-    with_page('compare.html', {}, async page => {
+    with_page('compare.html', { drawn: true }, async page => {
       const section = page.locator('section[data-filter]'), strips = page.locator('.charts figure.chart');
       const rows = () => page.locator('[data-chart="changes"] svg text').allTextContents();
       const all = await rows(), cases = await strips.count();
@@ -96,9 +96,8 @@ describe('comparison', () => {
 
 describe('fleet', () => {
   for (const [size, viewport, colorScheme] of [['phone', phone, 'dark'], ['desk', desk, 'light'], ['desk', desk, 'dark']]) {
-    test(`fits a ${size} in ${colorScheme}, and draws its map`, () => with_page('fleet.html', { viewport, colorScheme }, async page => {
+    test(`fits a ${size} in ${colorScheme}, and draws its map`, () => with_page('fleet.html', { viewport, colorScheme, drawn: true }, async page => {
       assert.ok(await overflow(page) <= 0);
-      await page.evaluate(() => window.mprof_draw_all());
       const [map, ...others] = await charts(page);
       assert.equal(others.length, 0);
       assert.equal(map.kind, 'fleet_map');
@@ -113,9 +112,8 @@ describe('fleet', () => {
 
 describe('ranks', () => {
   for (const [size, viewport, colorScheme] of [['phone', phone, 'dark'], ['desk', desk, 'light'], ['desk', desk, 'dark']]) {
-    test(`fits a ${size} in ${colorScheme}, and draws its map and its slowest step`, () => with_page('ranks.html', { viewport, colorScheme }, async page => {
+    test(`fits a ${size} in ${colorScheme}, and draws its map and its slowest step`, () => with_page('ranks.html', { viewport, colorScheme, drawn: true }, async page => {
       assert.ok(await overflow(page) <= 0);
-      await page.evaluate(() => window.mprof_draw_all());
       const [map, ...others] = await charts(page);
       assert.equal(others.length, 0);
       assert.equal(map.kind, 'rank_map');
@@ -131,7 +129,7 @@ describe('ranks', () => {
 
 describe('history', () => {
   for (const [size, viewport] of Object.entries({ phone, desk })) {
-    test(`fits a ${size}`, () => with_page('history.html', { viewport }, async page => {
+    test(`fits a ${size}`, () => with_page('history.html', { viewport, drawn: true }, async page => {
       assert.ok(await overflow(page) <= 0);
       const drawn = await charts(page);
       assert.equal(drawn.length, 1);

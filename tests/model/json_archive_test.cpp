@@ -85,14 +85,10 @@ TEST(ParseJson, OfNumbersTakesTwiceItsFileBesideIt) {
 /// Each takes ten times its text and more.
 TEST(ParseJson, OfManySmallValuesIsRefused) {
   for (const std::string element : {"{}", "[]", "0", "\"\"", "[0]", R"({"a":1})"}) {
-    const auto list = [&](std::size_t bytes) {
-      std::string text = "[" + element;
-      while (text.size() < bytes) text += "," + element;
-      return text + "]";
-    };
-    EXPECT_NO_THROW(json::require_plain(list(100'000), "x")) << element;
-    EXPECT_NO_THROW(json::require_shallow(list(60'000'000), "x")) << "who makes no tree of it may read it";
-    test::expect_contains(message_of([&] { json::require_plain(list(60'000'000), "x"); }),
+    EXPECT_NO_THROW(json::require_plain(test::list_of(element, 100'000), "x")) << element;
+    const std::string large = test::list_of(element, 60'000'000);
+    EXPECT_NO_THROW(json::require_shallow(large, "x")) << "who makes no tree of it may read it";
+    test::expect_contains(message_of([&] { json::require_plain(large, "x"); }),
                           "x: reading it takes more memory than 256 MiB and three times ");
   }
 }

@@ -147,9 +147,7 @@ TEST(Document, NestsAHundredLevels) {
 }
 
 TEST(Document, OfManySmallValuesIsRefused) {
-  std::string text = "[0";
-  while (text.size() < 60'000'000) text += ",0";
-  text += ']';
+  const std::string text = test::list_of("0", 60'000'000);
   Allowance allowance;
   expect_contains(message_of([&] { Document(text, "x", allowance); }),
                   "x: reading it takes more memory than 256 MiB and three times ");

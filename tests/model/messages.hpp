@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -31,6 +32,15 @@ inline std::string replaced(std::string text, const std::string& from, const std
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from << " is not in " << text;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+/// A JSON list of this element again and again, of at least so many bytes.
+inline std::string list_of(const std::string& element, std::size_t bytes) {
+  std::string block;
+  while (block.size() < 10'000) block += "," + element;
+  std::string text = "[" + element;
+  while (text.size() < bytes) text += block;
+  return text + "]";
 }
 
 }  // namespace mprof::test

@@ -31,10 +31,13 @@ const fs::path samples = fs::path(MPROF_SOURCE_DIR) / "tests/source/course";
 /// called, not what a GPU makes of them.
 class CourseFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    ::setenv("MPROF_CACHE", directory.path().c_str(), 1);
+  // A sample that several tests load is compiled once.
+  static void SetUpTestSuite() {
+    cache = std::make_unique<mprof::test::TemporaryDirectory>();
+    ::setenv("MPROF_CACHE", cache->path().c_str(), 1);
     ::setenv("CUDA_HOME", (fs::path(MPROF_SOURCE_DIR) / "tests/source/stub_cuda").c_str(), 1);
   }
+  static void TearDownTestSuite() { cache.reset(); }
 
   std::shared_ptr<const Plugin> plugin(const std::string& sample) { return plugin_of(samples / sample); }
 
@@ -80,6 +83,7 @@ class CourseFile : public ::testing::Test {
     EXPECT_TRUE(result.passed) << result.finding;
   }
 
+  inline static std::unique_ptr<mprof::test::TemporaryDirectory> cache;
   mprof::test::TemporaryDirectory directory;
 };
 
