@@ -5,14 +5,19 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+/// glibc's: where the stack of the main thread ends.
+extern "C" void* __libc_stack_end;
 
 namespace mprof::injection {
 namespace {
@@ -25,6 +30,44 @@ constexpr std::size_t written_together = std::size_t{1} << 16;  // B
 
 NvtxPayloads* recorder = nullptr;
 thread_local std::uint64_t begun = 0;
+
+/// The kernel keeps so much below the stack of the main thread free of anything else.
+constexpr std::uintptr_t below_main_stack = std::uintptr_t{128} << 20;  // B
+
+struct Stack {
+  std::uintptr_t low = 0, high = 0;
+  [[nodiscard]] bool holds(std::uintptr_t address) const { return address >= low && address < high; }
+};
+
+/// Of the calling thread. Of the main one the system reads a file: once.
+const Stack& own_stack() {
+  thread_local const Stack stack = [] {
+    Stack own;
+    pthread_attr_t attributes;
+    if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return own;
+    void* low = nullptr;
+    std::size_t size = 0;
+    if (::pthread_attr_getstack(&attributes, &low, &size) == 0)
+      own = {reinterpret_cast<std::uintptr_t>(low), reinterpret_cast<std::uintptr_t>(low) + size};
+    ::pthread_attr_destroy(&attributes);
+    return own;
+  }();
+  return stack;
+}
+
+bool is_on_main_stack(std::uintptr_t address) {
+  const auto end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+  return address <= end && end - address < below_main_stack;
+}
+
+/// Whether a payload can be one of the call that is made. NCCL 2.28 keeps the address that its first call of
+/// a function had, on the stack of then, for all later calls: where these are made on another thread, or
+/// deeper, something else lies there. What is no stack at all may be anything.
+bool may_be_of_this_call(std::uintptr_t address) {
+  if (own_stack().holds(address))
+    return address > reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return !is_on_main_stack(address);
+}
 
 /// The program's errno must not change under it.
 class KeptErrno {
@@ -115,6 +158,7 @@ void NvtxPayloads::begins(nvtxDomainHandle_t domain, const nvtxEventAttributes_t
       attributes->payloadType != NVTX_PAYLOAD_TYPE_EXT || attributes->reserved0 <= 0)
     return;
   const KeptErrno kept;
+  if (!may_be_of_this_call(attributes->payload.ullValue)) return;
   add_payload({.time = now(),
                .domain = number_of(domain),
                .number = begun,

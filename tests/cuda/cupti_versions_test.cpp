@@ -118,7 +118,7 @@ TEST_P(EachCuptiVersion, KeepsWhatRangesHaveAttached) {
           R"(ncclAllReduce {"NCCL communicator ID":11259375,"Message size [bytes]":1000})",
           R"(ncclAllReduce {"NCCL communicator ID":11259375,"Message size [bytes]":25000000})", "anywhere ",
           R"(of this test {"NCCL communicator ID":11259375,"Message size [bytes]":1000})", "around ", "bad ",
-          "bad ", "bad ", "bad ", "bad "));
+          "bad ", "bad ", "bad ", "bad ", "stale "));
   const auto named = [&](std::string_view name) {
     return std::ranges::find(pass.trace.ranges, name,
                              [&](const trace::Range& range) { return pass.trace.text_of(range); });

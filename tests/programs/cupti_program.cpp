@@ -7,6 +7,7 @@
 #include <ctime>
 #include <iterator>
 #include <limits>
+#include <thread>
 
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -133,6 +134,8 @@ int say_payloads() {
   ::usleep(100);
   nvtxDomainRangePop(domain);
   for (const nvtxPayloadData_t& one : odd) pass(domain, "bad", &one);
+  // As NCCL does: another thread pushes with what lies on this one's stack.
+  std::thread([&] { pass(domain, "stale", &of_small); }).join();
   pass(domain, "bad", static_cast<const nvtxPayloadData_t*>(nowhere));
   return 0;
 }

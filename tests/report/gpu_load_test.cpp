@@ -24,14 +24,15 @@ using trace::GpuMetric;
 using ValueAt = std::function<float(std::int64_t)>;
 
 /// Samples of 100 ns from one time to another.
-trace::GpuSamples sampled_from(std::int64_t from, std::int64_t to, const ValueAt& sm, const ValueAt& tensor) {
+trace::GpuSamples sampled_from(std::int64_t from, std::int64_t to, const ValueAt& sm,
+                               const ValueAt& matrices) {
   trace::GpuSamples samples{.interval = 100};
   samples.curves = {{std::string(trace::info_of(GpuMetric::sm_active).name), {}},
                     {std::string(trace::info_of(GpuMetric::tensor_active).name), {}}};
   for (std::int64_t time = from; time < to; time += 100) {
     samples.times.push_back({time, time + 100});
     samples.curves[0].values.push_back(sm(time));
-    samples.curves[1].values.push_back(tensor(time));
+    samples.curves[1].values.push_back(matrices(time));
   }
   return samples;
 }
@@ -50,8 +51,8 @@ class GpuLoadTest : public ::testing::Test {
     const ValueAt sm = [](std::int64_t time) {
       return time >= 1000 && time < 2000 ? 50.F : time >= 3000 && time < 3300 ? 100.F : 0.F;
     };
-    const ValueAt tensor = [](std::int64_t time) { return time >= 1000 && time < 2000 ? 20.F : 0.F; };
-    made.trace.gpu_samples = {sampled_from(0, 4000, sm, tensor)};
+    const ValueAt matrices = [](std::int64_t time) { return time >= 1000 && time < 2000 ? 20.F : 0.F; };
+    made.trace.gpu_samples = {sampled_from(0, 4000, sm, matrices)};
   }
   [[nodiscard]] std::vector<GpuLoad> loads(const trace::Interval& time = {0, 4000}) const {
     return gpu_loads_of(made.trace, 0, time, {0, 1000});
@@ -112,10 +113,10 @@ TEST_F(GpuLoadTest, AKernelNeedsFiveSamplesInOneLaunch) {
 }
 
 TEST_F(GpuLoadTest, OpsHaveTheSamplesThatTheirOwnKernelsFill) {
-  const trace::PlaceIndex forward = made.trace.index_of({"forward", trace::part::op});
-  const trace::PlaceIndex backward = made.trace.index_of({"backward", trace::part::op});
-  made.trace.kernels.rows()[0].place = forward;
-  made.trace.kernels.rows()[1].place = backward;
+  const trace::PlaceIndex first = made.trace.index_of({"forward", trace::part::op});
+  const trace::PlaceIndex second = made.trace.index_of({"backward", trace::part::op});
+  made.trace.kernels.rows()[0].place = first;
+  made.trace.kernels.rows()[1].place = second;
   const std::vector<GpuLoad> all = loads();
   ASSERT_NE(part(all.at(0), LoadedPart::op, "forward"), nullptr);
   EXPECT_EQ(part(all.at(0), LoadedPart::op, "forward")->samples, 10);
