@@ -102,6 +102,24 @@ void expect_scale_was_counted(const ProgramRun& run) {
   EXPECT_EQ(std::fmod(*value, 32768), 0);
 }
 
+/// It was compiled with -lineinfo.
+TEST(Programs, HasTheHottestLinesOfItsKernels) {
+  const ProgramRun run("--passes timing,source", program_with("layers"));
+  EXPECT_TRUE(run.succeeded());
+  const PassResult& pass = run.pass(Pass::source);
+  ASSERT_EQ(pass.status, Status::ok) << pass.reason;
+  for (const std::string kernel : {"scale", "shift"}) {
+    double all = 0, with_line = 0;
+    for (const SourceLine& line : pass.source_lines) {
+      if (line.kernel != kernel) continue;
+      all += static_cast<double>(line.samples);
+      if (line.file.ends_with("gpu_program.cu")) with_line += static_cast<double>(line.samples);
+    }
+    EXPECT_GT(all, 100) << kernel;
+    EXPECT_GT(with_line, 0.9 * all) << kernel;
+  }
+}
+
 TEST(Programs, CountsWhatIsLaunchedOftenWithoutRunningItTwice) {
   const ProgramRun run("--passes trace,counters --replay-limit 0", program_with(""));
   EXPECT_TRUE(run.succeeded());
