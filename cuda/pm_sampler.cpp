@@ -64,9 +64,19 @@ const SamplingFunctions& sampling_functions() {
   return functions;
 }
 
+/// Where another sampler or profiler has the counters, CUPTI 13.0 gives an error that says nothing.
+void check_free(CUptiResult result) {
+  if (result == CUPTI_ERROR_UNKNOWN || result == CUPTI_ERROR_HARDWARE_BUSY)
+    throw Error(ExitCode::environment,
+                fmt::format("CUPTI does not sample the GPU (error {}): another profiler may be sampling or "
+                            "counting on it, and its counters have one user at a time",
+                            static_cast<int>(result)));
+  check(result);
+}
+
 std::vector<std::uint8_t> sampling_availability() {
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_GetCounterAvailability_Params, params);
-  check(sampling_functions().availability(&params));
+  check_free(sampling_functions().availability(&params));
   std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
   params.pCounterAvailabilityImage = image.data();
   check(sampling_functions().availability(&params));

@@ -167,7 +167,7 @@ std::string sampled_line(const FunctionTime& function) {
   }
   std::string text = fmt::format("Of {} samples of its warps: {}.",
                                  format::count(static_cast<std::uint64_t>(all)), format::list(parts));
-  if (!has_lines) text += " Its code has no line table: compile it with -lineinfo to see its lines.";
+  if (!has_lines) text += " Its code has no line table (-lineinfo), so its lines are not known.";
   return text;
 }
 

@@ -160,7 +160,7 @@ TEST(HotLines, OfAKernelWithoutALineTableSayHowToGetOne) {
   const nlohmann::json kernel = details_of_scale({sampled("scale", "", 50, 50)});
   EXPECT_EQ(kernel.at("hot"), false);
   EXPECT_THAT(kernel.at("lines").back().get<std::string>(),
-              testing::HasSubstr("no line table: compile it with -lineinfo"));
+              testing::HasSubstr("no line table (-lineinfo), so its lines are not known"));
 }
 
 }  // namespace
