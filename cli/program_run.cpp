@@ -202,8 +202,7 @@ std::vector<Option> program_options() {
       {"sample", "INTERVAL", "",
        "Sample the GPUs in the trace pass: how many SMs, tensor cores and how much of DRAM are active over "
        "time. INTERVAL is 50us to 1000ms; without it 100us. A process of mprof's own does it. At 100us it "
-       "uses "
-       "more than half a core for each GPU.",
+       "uses more than half a core for each GPU.",
        false, Option::Origin::verb, "100us"},
       {"kernels", "REGEX", "",
        "The kernels that the counters pass counts: the ones whose demangled names match. Default: all."},

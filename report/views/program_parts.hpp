@@ -24,8 +24,8 @@ namespace mprof {
 [[nodiscard]] std::vector<std::string> shown_kernel_names(const ProgramPicture& picture);
 
 /// The same functions one by one: { held: table of what holds each back, or false, list: [{ name, figure,
-/// lines: [text], shapes: table of its launches by instance, grid and block, hot: table of the lines of its
-/// source at which warps stood most often, or false }] }; false without any.
+/// lines: [text], shapes: table, hot: table or false }] }; false without any. `shapes` has its launches by
+/// instance, grid and block. `hot` has the lines of its source at which warps stood most often.
 [[nodiscard]] nlohmann::json kernel_details_view(const ProgramPicture& picture, const PageContext& page);
 
 /// The hottest lines of a kernel: a table, or false where none was sampled or its code has no line table.
