@@ -16,7 +16,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/// glibc's: where the stack of the main thread ends.
+/// Where the stack of the main thread ends.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): glibc's name
 extern "C" void* __libc_stack_end;
 
 namespace mprof::injection {
@@ -159,11 +160,13 @@ void NvtxPayloads::begins(nvtxDomainHandle_t domain, const nvtxEventAttributes_t
     return;
   const KeptErrno kept;
   if (!may_be_of_this_call(attributes->payload.ullValue)) return;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): NVTX has a number there
+  const auto* const payload = reinterpret_cast<const nvtxPayloadData_t*>(attributes->payload.ullValue);
   add_payload({.time = now(),
                .domain = number_of(domain),
                .number = begun,
                .thread = static_cast<std::uint32_t>(::gettid())},
-              reinterpret_cast<const nvtxPayloadData_t*>(attributes->payload.ullValue));
+              payload);
 }
 
 void NvtxPayloads::flush() {
