@@ -73,6 +73,11 @@ Range* range_of(const OfThread& of, const journal::Payload& payload) {
     return counted != nullptr && std::abs(counted->time.start - payload.time) <= limit;
   };
   if (is_within(near)) return counted;
+  // However long the thread was held in between: it is the last range that began before.
+  const Range* const next = payload.number < of.by_start.size() ? of.by_start[payload.number] : nullptr;
+  if (counted != nullptr && counted->time.start <= payload.time &&
+      (next == nullptr || next->time.start >= payload.time))
+    return counted;
   Range* const by_time = nearest_range(of.by_start, payload.time, near, start);
   return by_time == nullptr && is_within(held) ? counted : by_time;
 }

@@ -221,7 +221,8 @@ void add_to(std::vector<SourceLine>& lines, const SourceLine& more) {
 
 /// A generic function is several kernels, by its functor, and samples do not say of which.
 void add_sampled(const CaseResult& result, std::vector<FunctionTime>& functions) {
-  const PassResult* const source = find_pass(*result.source, Pass::source);
+  const PassResult* const source =
+      result.source == nullptr ? nullptr : find_pass(*result.source, Pass::source);
   if (source == nullptr) return;
   for (FunctionTime& function : functions) {
     if (std::ranges::count(functions, function.name, &FunctionTime::name) > 1) continue;
