@@ -17,7 +17,7 @@
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/line_tables.hpp"
-#include "cuda/sample_buffer.hpp"
+#include "cuda/pc_sampling.hpp"
 #include "system/error.hpp"
 
 namespace mprof::cuda {
@@ -62,15 +62,6 @@ struct SamplingFunctions {
 const SamplingFunctions& functions() {
   static const SamplingFunctions all;
   return all;
-}
-
-/// The parameters of most of these functions: a size, and a context.
-template <class Params>
-Params in_context(std::size_t size, CUctx_st* context) {
-  Params params{};
-  params.size = size;
-  params.ctx = context;
-  return params;
 }
 
 /// The line tables of the modules that CUPTI knows of.
@@ -168,45 +159,18 @@ class PcSampler::Session {
   }
 
   void name_reasons() {
-    std::size_t count = 0;
-    auto counted = in_context<CUpti_PCSamplingGetNumStallReasonsParams>(
-        CUpti_PCSamplingGetNumStallReasonsParamsSize, context_);
-    counted.numStallReasons = &count;
-    check(functions().count_reasons(&counted));
-    std::vector<std::uint32_t> ids(count);
-    std::vector<std::array<char, CUPTI_STALL_REASON_STRING_SIZE>> names(count);
-    std::vector<char*> addresses;
-    for (auto& name : names) addresses.push_back(name.data());
-    auto named = in_context<CUpti_PCSamplingGetStallReasonsParams>(CUpti_PCSamplingGetStallReasonsParamsSize,
-                                                                   context_);
-    named.numStallReasons = count;
-    named.stallReasonIndex = ids.data();
-    named.stallReasons = addresses.data();
-    check(functions().name_reasons(&named));
-    all_reasons_ = count;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (const auto reason = stall_reason(names[i].data())) reasons_[ids[i]] = *reason;
+    StallReasons all;
+    check(read_stall_reasons(functions().count_reasons, functions().name_reasons, context_, all));
+    all_reasons_ = all.size();
+    for (const auto& [id, name] : all) {
+      if (const auto reason = stall_reason(name)) reasons_[id] = *reason;
     }
   }
 
   void configure(std::uint32_t period) {
-    std::array<CUpti_PCSamplingConfigurationInfo, 5> settings{};
-    settings[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
-    settings[0].attributeData.collectionModeData.collectionMode =
-        CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
-    settings[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
-    settings[1].attributeData.samplingPeriodData.samplingPeriod = period;
-    settings[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
-    settings[2].attributeData.enableStartStopControlData.enableStartStopControl = 1;
-    settings[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE;
-    settings[3].attributeData.hardwareBufferSizeData.hardwareBufferSize = buffer_bytes;
-    settings[4].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-    settings[4].attributeData.samplingDataBufferData.samplingDataBuffer = &unfetched_->data;
-    auto params = in_context<CUpti_PCSamplingConfigurationInfoParams>(
-        CUpti_PCSamplingConfigurationInfoParamsSize, context_);
-    params.numAttributes = settings.size();
-    params.pPCSamplingConfigurationInfo = settings.data();
-    check(functions().configure(&params));
+    check(set_up(
+        functions().configure, context_,
+        {.period = period, .has_control = true, .hardware_buffer = buffer_bytes, .rest = &*unfetched_}));
   }
 
   void fetch() {

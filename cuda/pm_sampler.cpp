@@ -135,7 +135,7 @@ void PmSampler::choose(const std::string& chip, std::span<const std::string> met
 void PmSampler::enable(double interval) {
   constexpr double nano = 1e-9;
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_Enable_Params, enabled);
-  check(sampling_functions().enable(&enabled));
+  check_free(sampling_functions().enable(&enabled));
   object_ = enabled.pPmSamplingObject;
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_SetConfig_Params, params);
   params.pPmSamplingObject = object_;
@@ -145,7 +145,7 @@ void PmSampler::enable(double interval) {
   params.samplingInterval = static_cast<std::uint64_t>(std::llround(interval / nano));
   params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
   params.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-  check(sampling_functions().configure(&params));
+  check_free(sampling_functions().configure(&params));
   std::vector<const char*> names;
   for (const std::string& metric : metrics_) names.push_back(metric.c_str());
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, size);
@@ -169,7 +169,7 @@ void PmSampler::clear() {
 void PmSampler::start() {
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_Start_Params, params);
   params.pPmSamplingObject = object_;
-  check(sampling_functions().start(&params));
+  check_free(sampling_functions().start(&params));
   started_ = true;
 }
 

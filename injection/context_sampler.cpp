@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "injection/context_sampler.hpp"
 
-#include <array>
-
 #include <dlfcn.h>
 
 namespace mprof::injection {
-namespace {
 
-/// The parameters of most of these functions: a size, and a context.
-template <class Params>
-Params in_context(std::size_t size, CUcontext context) {
-  Params params{};
-  params.size = size;
-  params.ctx = context;
-  return params;
-}
-
-}  // namespace
+using cuda::in_context;
 
 SamplingFunctions::SamplingFunctions(const CuptiFunctions& cupti) {
   const auto import = [&]<class Function>(Function*& function, const char* name) {
@@ -58,42 +46,20 @@ bool ContextSampler::enable(std::uint32_t period) {
 }
 
 bool ContextSampler::name_reasons() {
-  std::size_t count = 0;
-  auto counted = in_context<CUpti_PCSamplingGetNumStallReasonsParams>(
-      CUpti_PCSamplingGetNumStallReasonsParamsSize, context_);
-  counted.numStallReasons = &count;
-  if (!succeeds("count stall reasons", functions_.count_reasons(&counted))) return false;
-  std::vector<std::uint32_t> ids(count);
-  std::vector<std::array<char, CUPTI_STALL_REASON_STRING_SIZE>> names(count);
-  std::vector<char*> addresses;
-  for (auto& name : names) addresses.push_back(name.data());
-  auto named =
-      in_context<CUpti_PCSamplingGetStallReasonsParams>(CUpti_PCSamplingGetStallReasonsParamsSize, context_);
-  named.numStallReasons = count;
-  named.stallReasonIndex = ids.data();
-  named.stallReasons = addresses.data();
-  if (!succeeds("name stall reasons", functions_.name_reasons(&named))) return false;
-  for (std::size_t i = 0; i < count; ++i) reasons_.emplace_back(ids[i], names[i].data());
-  rest_ = std::make_unique<cuda::SampleBuffer>(cuda::instructions_at_once, count);
-  fetched_ = std::make_unique<cuda::SampleBuffer>(cuda::instructions_at_once, count);
+  const CUptiResult result =
+      cuda::read_stall_reasons(functions_.count_reasons, functions_.name_reasons, context_, reasons_);
+  if (!succeeds("name stall reasons", result)) return false;
+  rest_ = std::make_unique<cuda::SampleBuffer>(cuda::instructions_at_once, reasons_.size());
+  fetched_ = std::make_unique<cuda::SampleBuffer>(cuda::instructions_at_once, reasons_.size());
   return true;
 }
 
 bool ContextSampler::configure(std::uint32_t period) {
-  std::array<CUpti_PCSamplingConfigurationInfo, 4> settings{};
-  settings[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
-  settings[0].attributeData.collectionModeData.collectionMode = CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
-  settings[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
-  settings[1].attributeData.samplingPeriodData.samplingPeriod = period;
-  settings[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
-  settings[2].attributeData.enableStartStopControlData.enableStartStopControl = has_window_ ? 1 : 0;
-  settings[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-  settings[3].attributeData.samplingDataBufferData.samplingDataBuffer = &rest_->data;
-  auto params = in_context<CUpti_PCSamplingConfigurationInfoParams>(
-      CUpti_PCSamplingConfigurationInfoParamsSize, context_);
-  params.numAttributes = settings.size();
-  params.pPCSamplingConfigurationInfo = settings.data();
-  return succeeds("set up sampling", functions_.configure(&params));
+  return succeeds(
+      "set up sampling",
+      cuda::set_up(
+          functions_.configure, context_,
+          {.period = period, .has_control = has_window_, .hardware_buffer = 0, .rest = rest_.get()}));
 }
 
 void ContextSampler::start() {

@@ -5,13 +5,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <cupti.h>
 #include <cupti_pcsampling.h>
 
-#include "cuda/sample_buffer.hpp"
+#include "cuda/pc_sampling.hpp"
 #include "injection/cupti_functions.hpp"
 
 namespace mprof::injection {
@@ -44,7 +42,7 @@ class ContextSampler {
   /// Why it cannot sample, without a full stop; empty: it does.
   [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
   /// CUPTI's names of what a warp may wait for, by its numbers.
-  [[nodiscard]] const std::vector<std::pair<std::uint32_t, std::string>>& reasons() const { return reasons_; }
+  [[nodiscard]] const cuda::StallReasons& reasons() const { return reasons_; }
 
   void start();
   /// What was sampled since start() must be taken after it.
@@ -69,7 +67,7 @@ class ContextSampler {
   CUcontext context_;
   bool has_window_;
   std::string obstacle_{};
-  std::vector<std::pair<std::uint32_t, std::string>> reasons_{};
+  cuda::StallReasons reasons_{};
   bool is_on_ = false;
   bool is_closed_ = false;
   bool has_lost_ = false;

@@ -33,6 +33,7 @@
 
 #include "injection/cupti_functions.hpp"
 #include "injection/driver_functions.hpp"
+#include "injection/entry.hpp"
 #include "injection/journal_writer.hpp"
 #include "injection/launch_calls.hpp"
 #include "injection/nvtx_calls.hpp"
@@ -589,40 +590,24 @@ class Counter final : public NvtxObserver {
   static inline thread_local bool is_launching = false;  ///< a kernel that is counted
 };
 
-/// Held while it starts. The driver calls within that, on the same thread, where NVTX came first.
-std::recursive_mutex starting;
-
-/// Made once; nullptr where mprof did not start the program.
-Counter* made() {
-  static bool has_begun = false;
-  if (std::exchange(has_begun, true)) return Counter::counter;
-  const char* const folder = std::getenv(journal::folder_variable);
-  if (folder == nullptr) return nullptr;
+Entry<Counter> entry([](const char* folder) {
   std::optional<journal::CounterRequest> request = read_request(folder);
   if (request) Counter::counter = new (std::nothrow) Counter(folder, std::move(*request));
   return Counter::counter;
-}
+});
 
 }  // namespace
 }  // namespace mprof::injection
 
 #define MPROF_EXPORTED extern "C" __attribute__((visibility("default")))
 
-/// The driver's, in cuInit. Never waits, since the driver holds a lock here that starting may need.
 // NOLINTNEXTLINE(readability-identifier-naming): the driver's name
 MPROF_EXPORTED int InitializeInjection() {
-  const std::unique_lock lock(mprof::injection::starting, std::try_to_lock);
-  if (!lock.owns_lock()) return 1;
-  static bool has_started = false;
-  auto* const counter = mprof::injection::made();
-  if (counter != nullptr && !std::exchange(has_started, true)) counter->start();
+  mprof::injection::entry.cuda_begins();
   return 1;
 }
 
-/// NVTX's, in the first call of each module that has it: 0 turns NVTX off there.
 // NOLINTNEXTLINE(readability-identifier-naming): NVTX's name
 MPROF_EXPORTED int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
-  const std::lock_guard lock(mprof::injection::starting);
-  auto* const counter = mprof::injection::made();
-  return counter != nullptr && mprof::injection::take_nvtx_calls(get_export_table, *counter) ? 1 : 0;
+  return mprof::injection::entry.take_nvtx(get_export_table);
 }

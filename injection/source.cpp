@@ -26,6 +26,7 @@
 
 #include "injection/context_sampler.hpp"
 #include "injection/cupti_functions.hpp"
+#include "injection/entry.hpp"
 #include "injection/journal_writer.hpp"
 #include "injection/launch_calls.hpp"
 #include "injection/nvtx_calls.hpp"
@@ -128,6 +129,7 @@ class Sampler final : public NvtxObserver {
 
   /// Keeps machine code that has a line table; of other code no line can be told.
   void keep(const CUpti_ModuleResourceData& module) {
+    const std::lock_guard lock(keeping_);
     if (module.pCubin == nullptr ||
         std::string_view(module.pCubin, module.cubinSize).find(".debug_line") == std::string_view::npos)
       return;
@@ -206,18 +208,23 @@ class Sampler final : public NvtxObserver {
   }
 
   void see(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+    if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED) return see_module(resource);
     const std::lock_guard lock(mutex_);
     if (is_ending_) return;
     const auto context = contexts_.find(resource.context);
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
-      if (context == contexts_.end()) open(resource.context);
-    } else if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-      if (context != contexts_.end()) close(context);
-    } else if (resource.resourceDescriptor != nullptr) {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED && context == contexts_.end()) open(resource.context);
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING && context != contexts_.end()) close(context);
+  }
+
+  /// The driver may hold a lock here that whoever takes samples waits for: never waits for that one.
+  void see_module(const CUpti_ResourceData& resource) {
+    if (resource.resourceDescriptor != nullptr)
       keep(*static_cast<const CUpti_ModuleResourceData*>(resource.resourceDescriptor));
-      // An instruction of a module that is unloaded may be where another one was.
-      if (context != contexts_.end() && !gate_.is_set()) context->second->take(taker_);
-    }
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || is_ending_ || gate_.is_set()) return;
+    // An instruction of a module that is unloaded may be where another one was.
+    const auto context = contexts_.find(resource.context);
+    if (context != contexts_.end()) context->second->take(taker_);
   }
 
   void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
@@ -268,12 +275,14 @@ class Sampler final : public NvtxObserver {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   const ContextSampler::Take taker_ = [this](const CUpti_PCSamplingPCData& record) { add(record); };
 
+  std::mutex keeping_;  ///< of what follows
+  std::set<std::uint64_t> kept_{};
+
   std::mutex mutex_;  ///< of what follows
   Contexts contexts_{};
   std::vector<std::unique_ptr<ContextSampler>> closed_{};
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>, SampledInstruction>
       sampled_{};  ///< by module, function and offset; since it was written last
-  std::set<std::uint64_t> kept_{};
   std::set<std::string> noted_{};
   std::int64_t taken_ = 0, written_ = now();  ///< ns since 1970
   bool has_reasons_ = false;
@@ -282,38 +291,23 @@ class Sampler final : public NvtxObserver {
   static inline thread_local bool is_inside = false;  ///< one of CUPTI's callbacks
 };
 
-/// Held while it starts. The driver calls within that, on the same thread, where NVTX came first.
-std::recursive_mutex starting;
-
-/// Made once; nullptr where mprof did not start the program.
-Sampler* made() {
-  static bool has_begun = false;
-  if (std::exchange(has_begun, true)) return Sampler::sampler;
-  const char* const folder = std::getenv(journal::folder_variable);
-  if (folder != nullptr) Sampler::sampler = new (std::nothrow) Sampler(folder);
+Entry<Sampler> entry([](const char* folder) {
+  Sampler::sampler = new (std::nothrow) Sampler(folder);
   return Sampler::sampler;
-}
+});
 
 }  // namespace
 }  // namespace mprof::injection
 
 #define MPROF_EXPORTED extern "C" __attribute__((visibility("default")))
 
-/// The driver's, in cuInit. Never waits, since the driver holds a lock here that starting may need.
 // NOLINTNEXTLINE(readability-identifier-naming): the driver's name
 MPROF_EXPORTED int InitializeInjection() {
-  const std::unique_lock lock(mprof::injection::starting, std::try_to_lock);
-  if (!lock.owns_lock()) return 1;
-  static bool has_started = false;
-  auto* const sampler = mprof::injection::made();
-  if (sampler != nullptr && !std::exchange(has_started, true)) sampler->start();
+  mprof::injection::entry.cuda_begins();
   return 1;
 }
 
-/// NVTX's, in the first call of each module that has it: 0 turns NVTX off there.
 // NOLINTNEXTLINE(readability-identifier-naming): NVTX's name
 MPROF_EXPORTED int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
-  const std::lock_guard lock(mprof::injection::starting);
-  auto* const sampler = mprof::injection::made();
-  return sampler != nullptr && mprof::injection::take_nvtx_calls(get_export_table, *sampler) ? 1 : 0;
+  return mprof::injection::entry.take_nvtx(get_export_table);
 }

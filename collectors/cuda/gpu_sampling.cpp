@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cuda/cupti.hpp"
+#include "collectors/cuda/gpu_profiling.hpp"
 #include "cuda/pm_sampler.hpp"
-#include "device/device.hpp"
 #include "model/trace/gpu_samples.hpp"
 #include "system/error.hpp"
 
@@ -71,10 +70,7 @@ class CuptiSampler final : public GpuSampler {
 };
 
 std::unique_ptr<GpuSampler> make_cupti_sampler(double interval) {
-  const Device* const gpu = Devices::instance().find("cuda");
-  if (gpu == nullptr) throw Error(ExitCode::environment, "this build of mprof is without CUDA");
-  if (const auto reason = gpu->unavailable()) throw Error(ExitCode::environment, *reason);
-  if (const auto reason = cuda::cupti_unavailable()) throw Error(ExitCode::environment, *reason);
+  if (const auto reason = gpu_profiling_unavailable()) throw Error(ExitCode::environment, *reason);
   return std::make_unique<CuptiSampler>(interval);
 }
 

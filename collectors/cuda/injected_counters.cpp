@@ -12,10 +12,10 @@
 #include <driver_types.h>
 #include <fmt/format.h>
 
+#include "collectors/cuda/gpu_profiling.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/gpu.hpp"
 #include "cuda/profiler_host.hpp"
-#include "device/device.hpp"
 #include "model/kernel_name.hpp"
 #include "model/metric_presets.hpp"
 #include "model/trace/op_name.hpp"
@@ -253,13 +253,6 @@ void add_notes(const journal::Journal& journal, InjectedPass& pass) {
   }
 }
 
-std::optional<std::string> unavailable() {
-  const Device* const gpu = Devices::instance().find("cuda");
-  if (gpu == nullptr) return "this build of mprof is without CUDA";
-  if (auto reason = gpu->unavailable()) return reason;
-  return cuda::cupti_unavailable();
-}
-
 std::map<std::string, std::string> variables(const std::filesystem::path& library,
                                              const InjectionRequest& /*request*/) {
   return {{"CUDA_INJECTION64_PATH", library.string()},
@@ -294,7 +287,7 @@ InjectedPass read(const InjectionRequest& asked) {
 const bool registered = (InjectionKinds::instance().add({
                              .pass = Pass::counters,
                              .library = "libmprof_counters.so",
-                             .unavailable = unavailable,
+                             .unavailable = gpu_profiling_unavailable,
                              .variables = variables,
                              .prepare = prepare,
                              .read = read,

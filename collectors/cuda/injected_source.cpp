@@ -3,14 +3,15 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include "collectors/cuda/gpu_profiling.hpp"
 #include "collectors/cuda/sampled_kernels.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/line_tables.hpp"
 #include "cuda/pc_sampler.hpp"
-#include "device/device.hpp"
 #include "model/trace/program.hpp"
 #include "system/files.hpp"
 
@@ -23,18 +24,31 @@ namespace fs = std::filesystem;
 constexpr double wanted_samples = 4e6;
 constexpr double usual_seconds = 60;  // of a program that was not timed
 
-void add_process(const journal::Journal& journal, const cuda::LineTables& tables, SampledKernels& kernels) {
+/// An instruction, by its module's checksum, its function's symbol and its offset there.
+using Instruction = std::tuple<std::uint64_t, std::string, std::uint64_t>;
+using Stalls = std::map<std::string, std::uint64_t>;  ///< samples by what the warp waited for
+
+/// A process writes what it sampled every few seconds, so that the same instructions come time and again.
+void add_process(const journal::Journal& journal, std::map<Instruction, Stalls>& sampled) {
   for (const auto& [place, counts] : journal.sampled) {
     const auto symbol = journal.texts.find(place.function);
     if (symbol == journal.texts.end()) continue;
-    std::map<std::string, std::uint64_t> stalls;
+    Stalls& stalls = sampled[{place.code, symbol->second, place.offset}];
     for (const journal::StallCount& count : counts) {
       const auto name = journal.stalls.find(count.stall);
       if (name == journal.stalls.end()) continue;
       if (const auto reason = cuda::stall_reason(name->second)) stalls[*reason] += count.samples;
     }
-    kernels[symbol->second].add(tables.place_of(place.code, symbol->second.c_str(), place.offset), stalls);
   }
+}
+
+SampledKernels kernels_of(const std::map<Instruction, Stalls>& sampled, const cuda::LineTables& tables) {
+  SampledKernels kernels;
+  for (const auto& [instruction, stalls] : sampled) {
+    const auto& [code, symbol, offset] = instruction;
+    kernels[symbol].add(tables.place_of(code, symbol.c_str(), offset), stalls);
+  }
+  return kernels;
 }
 
 cuda::LineTables tables_in(const fs::path& folder) {
@@ -44,13 +58,6 @@ cuda::LineTables tables_in(const fs::path& folder) {
       tables.add(read_file(entry.path()));
   }
   return tables;
-}
-
-std::optional<std::string> unavailable() {
-  const Device* const gpu = Devices::instance().find("cuda");
-  if (gpu == nullptr) return "this build of mprof is without CUDA";
-  if (auto reason = gpu->unavailable()) return reason;
-  return cuda::cupti_unavailable();
 }
 
 std::map<std::string, std::string> variables(const fs::path& library, const InjectionRequest& request) {
@@ -65,7 +72,7 @@ const bool registered =
     (InjectionKinds::instance().add({
          .pass = Pass::source,
          .library = "libmprof_source.so",
-         .unavailable = unavailable,
+         .unavailable = gpu_profiling_unavailable,
          .variables = variables,
          .prepare = {},
          .read =
@@ -79,10 +86,9 @@ const bool registered =
 
 InjectedPass read_injected_source(std::span<const journal::Journal> journals, const fs::path& folder) {
   InjectedPass pass;
-  const cuda::LineTables tables = tables_in(folder);
-  SampledKernels kernels;
+  std::map<Instruction, Stalls> sampled;
   for (const journal::Journal& journal : journals) {
-    add_process(journal, tables, kernels);
+    add_process(journal, sampled);
     for (const std::string& note : journal.notes)
       pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, note));
     if (!journal.has_ended && !journal.sampled.empty())
@@ -92,7 +98,7 @@ InjectedPass read_injected_source(std::span<const journal::Journal> journals, co
           journal.head.process));
     if (const auto window = journal::opened_window(journal)) pass.part = *window;
   }
-  add_most_sampled(kernels, trace::whole_program, pass.source_lines);
+  add_most_sampled(kernels_of(sampled, tables_in(folder)), trace::whole_program, pass.source_lines);
   return pass;
 }
 
