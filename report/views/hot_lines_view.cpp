@@ -10,7 +10,7 @@
 #include "report/views/program_parts.hpp"
 #include "report/views/variant_parts.hpp"
 
-/// The lines of a variant's source at which its warps stood most often.
+/// The lines of a kernel's source at which its warps stood most often.
 namespace mprof {
 namespace {
 
@@ -93,9 +93,10 @@ nlohmann::json kernel_lines_view(const FunctionTime& function, const std::string
                                  const PageContext& page) {
   const HotLines hot = hottest_of(function.sampled, most_hot_lines);
   if (hot.lines.empty()) return false;
-  Table table(page.anchor("program kernel lines"),
-              fmt::format("{}: its hottest lines, of {} samples", kernel,
-                          format::count(static_cast<std::uint64_t>(hot.samples))));
+  Table table(
+      page.anchor("program kernel lines"),
+      fmt::format("{}: its hottest lines, of {} samples (without warps that only waited for their turn)",
+                  kernel, format::count(static_cast<std::uint64_t>(hot.samples))));
   table.text("Line").numbers("Samples").numbers("Issued").text("Most frequent reason");
   for (const HotLine& line : hot.lines) {
     std::vector<Cell> cells = {Cell::words(place_of_line(*line.line))};

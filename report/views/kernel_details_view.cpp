@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "report/analysis/kernels/hot_lines.hpp"
 #include "report/analysis/program/kernel_hints.hpp"
 #include "report/text/format.hpp"
 #include "report/views/cells.hpp"
@@ -141,33 +140,18 @@ std::vector<std::string> counted_lines(const KernelResult& kernel) {
   return lines;
 }
 
-/// Where its warps stood, over all lines; empty where it was not sampled.
+/// What its warps were found doing, over all lines; empty where it was not sampled.
 std::string sampled_line(const FunctionTime& function) {
   constexpr std::size_t most = 3;
-  double all = 0;
-  std::map<std::string, double> stalls;
-  bool has_lines = false;
-  for (const SourceLine& line : function.sampled) {
-    has_lines = has_lines || !line.file.empty();
-    for (const auto& [stall, samples] : line.stalls) {
-      if (stall == "not_selected") continue;
-      stalls[stall] += static_cast<double>(samples);
-      all += static_cast<double>(samples);
-    }
-  }
-  if (all == 0) return "";
-  std::vector<std::pair<std::string, double>> longest(stalls.begin(), stalls.end());
-  std::ranges::stable_sort(longest, std::greater{}, &std::pair<std::string, double>::second);
-  if (longest.size() > most) longest.resize(most);
   std::vector<std::string> parts;
-  for (auto& [stall, samples] : longest) {
-    std::ranges::replace(stall, '_', ' ');
-    parts.push_back(
-        fmt::format("{} {}", stall == "selected" ? "issuing" : stall, format::percent(samples / all)));
+  for (const Wait& wait : waits_of(function.sampled)) {
+    if (parts.size() < most) parts.push_back(fmt::format("{} {}", wait.reason, format::percent(wait.share)));
   }
-  std::string text = fmt::format("Of {} samples of its warps: {}.",
-                                 format::count(static_cast<std::uint64_t>(all)), format::list(parts));
-  if (!has_lines) text += " Its code has no line table (-lineinfo), so its lines are not known.";
+  if (parts.empty()) return "";
+  const auto all = static_cast<std::uint64_t>(telling_samples(function.sampled));
+  std::string text = fmt::format("Of {} samples of its warps: {}.", format::count(all), format::list(parts));
+  if (std::ranges::all_of(function.sampled, &std::string::empty, &SourceLine::file))
+    text += " Its code has no line table (-lineinfo), so its lines are not known.";
   return text;
 }
 

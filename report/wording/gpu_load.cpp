@@ -50,8 +50,7 @@ std::string few_multiprocessors_remark(const GpuLoad& load) {
     return {};
   return fmt::format(
       "While kernels ran, an SM had work for {} of the time on average ({}). Larger grids, or kernels at the "
-      "same "
-      "time on several streams, would use more of the GPU.",
+      "same time on several streams, would use more of the GPU.",
       format::percent(*active), format::plural(kernels.samples, "sample"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string_view>
 
 namespace mprof {
@@ -24,15 +25,8 @@ double telling_samples(const SourceLine& line) {
 }
 
 Wait most_frequent_wait(const SourceLine& line) {
-  Wait most;
-  const double all = telling_samples(line);
-  for (const auto& [stall, count] : line.stalls) {
-    const double share = all > 0 ? static_cast<double>(count) / all : 0;
-    if (stall == not_selected || share <= most.share) continue;
-    most = {stall == selected ? "issuing" : stall, share};
-  }
-  std::ranges::replace(most.reason, '_', ' ');
-  return most;
+  const std::vector<Wait> waits = waits_of({&line, 1});
+  return waits.empty() ? Wait{} : waits.front();
 }
 
 HotLines hottest(const std::vector<const SourceLine*>& lines, std::size_t most) {
@@ -54,6 +48,29 @@ HotLines hottest(const std::vector<const SourceLine*>& lines, std::size_t most) 
 }
 
 }  // namespace
+
+std::vector<Wait> waits_of(std::span<const SourceLine> lines) {
+  std::map<std::string_view, double> counts;
+  for (const SourceLine& line : lines) {
+    for (const auto& [stall, count] : line.stalls) {
+      if (stall != not_selected && count > 0) counts[stall] += static_cast<double>(count);
+    }
+  }
+  const double all = telling_samples(lines);
+  std::vector<Wait> waits;
+  for (const auto& [stall, count] : counts) {
+    Wait& wait = waits.emplace_back(Wait{std::string(stall == selected ? "issuing" : stall), count / all});
+    std::ranges::replace(wait.reason, '_', ' ');
+  }
+  std::ranges::stable_sort(waits, std::greater{}, &Wait::share);
+  return waits;
+}
+
+double telling_samples(std::span<const SourceLine> lines) {
+  double all = 0;
+  for (const SourceLine& line : lines) all += telling_samples(line);
+  return all;
+}
 
 HotLines hottest_of(std::span<const SourceLine> lines, std::size_t most) {
   std::vector<const SourceLine*> all;

@@ -34,6 +34,12 @@ struct HotLines {
   std::vector<HotLine> lines{};  ///< the hottest first
 };
 
+/// What warps were found doing at all of these lines, the most frequent first.
+[[nodiscard]] std::vector<Wait> waits_of(std::span<const SourceLine> lines);
+
+/// Samples of these lines, but for warps that only waited for their turn.
+[[nodiscard]] double telling_samples(std::span<const SourceLine> lines);
+
 /// At most `most` of these lines, each with at least a fiftieth of all their samples. `op` stays empty.
 [[nodiscard]] HotLines hottest_of(std::span<const SourceLine> lines, std::size_t most);
 
