@@ -65,7 +65,7 @@ void require_baseline_folder(const fs::path& out, ResultDirectory::Mode mode) {
 }
 
 void measure_in_turns(BaselineBuild& baseline, Run& candidate, const CoordinatorContext& context) {
-  if (wants_peaks()) context.progress.surveying();
+  context.progress.surveying();
   try {
     static_cast<void>(
         survey_for_turns(baseline.run, {baseline.program, "worker"}, context.clock, context.interrupt_fd));

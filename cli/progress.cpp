@@ -15,9 +15,12 @@
 #include "cli/terminal.hpp"
 #include "cli/values.hpp"
 #include "report/text/format.hpp"
+#include "runner/survey.hpp"
 
 namespace mprof::cli {
 namespace {
+
+constexpr const char* about_survey = "measuring this machine's peak rates";
 
 /// "ok, 12 samples", or the status with its reason. A reason is for one line here; the record has all of it.
 std::string outcome(const PassResult& result) {
@@ -88,7 +91,9 @@ class Counted : public Progress {
 class Lines final : public Counted {
  public:
   using Counted::Counted;
-  void surveying() override { fmt::print(stderr, "measuring this machine's peak rates\n"); }
+  void surveying() override {
+    if (wants_peaks()) fmt::print(stderr, "{}\n", about_survey);
+  }
   void case_ends(const Case& c, const PassResult& result) override {
     Counted::case_ends(c, result);
     if (result.status == Status::skipped)
@@ -122,7 +127,9 @@ class Quiet final : public Counted {
 class Bar final : public Counted {
  public:
   using Counted::Counted;
-  void surveying() override { draw("measuring this machine's peak rates"); }
+  void surveying() override {
+    if (wants_peaks()) draw(about_survey);
+  }
   void case_begins(const Case& c, Pass pass) override {
     current_ = fmt::format("{} {}", c.id, to_string(pass));
     draw_current(0);

@@ -175,7 +175,7 @@ class Coordinator {
   }
 
   Outcome survey() {
-    if (wants_peaks()) context_.progress.surveying();
+    context_.progress.surveying();
     const double asked = context_.clock.now();
     const HostTurn host_turn(context_.host, true);
     const std::optional<Alternation::Turn> turn = own_turn();

@@ -137,7 +137,7 @@ void survey_host(const std::vector<DeviceShare>& shares, const CoordinatorContex
   const bool is_known =
       std::ranges::none_of(shares, [](const DeviceShare& share) { return share.run.environment.empty(); });
   if (is_known) return;
-  if (wants_peaks()) progress.surveying();
+  progress.surveying();
   Run surveyed{.variants = shares.front().run.variants};
   if (!survey_machine(surveyed, context.worker_command, context.clock, context.interrupt_fd, Surveyed::host))
     return;

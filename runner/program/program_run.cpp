@@ -530,7 +530,7 @@ class Programs {
 
  private:
   bool survey() {
-    if (wants_peaks()) context_.progress.surveying();
+    context_.progress.surveying();
     if (!survey_machine(run_, context_.worker_command, context_.clock, context_.interrupt_fd)) return false;
     context_.directory.save(run_);
     return true;
