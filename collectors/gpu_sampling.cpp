@@ -110,7 +110,7 @@ SamplingCounts record_samples(GpuSampler& sampler, const std::filesystem::path& 
 }
 
 std::vector<std::string> notes_of(const SamplingCounts& counts) {
-  constexpr double nano = 1e-9, milli = 1e-3;
+  constexpr double nano = 1e-9, kilo = 1e3;
   std::vector<std::string> notes;
   const auto plural = [](std::uint64_t count) { return count == 1 ? "" : "s"; };
   if (!counts.stopped_by.empty())
@@ -120,15 +120,15 @@ std::vector<std::string> notes_of(const SamplingCounts& counts) {
         "The buffer for samples overflowed {} time{}, and samples are missing. Sample less often: "
         "--sample=1ms.",
         counts.overflows, plural(counts.overflows)));
+  const double gap = static_cast<double>(counts.gap_time) * nano;
   if (counts.gaps > 0)
-    notes.push_back(
-        fmt::format("The samples have {} gap{}, {:.3g} ms in all: averages are of the time that was sampled.",
-                    counts.gaps, plural(counts.gaps), static_cast<double>(counts.gap_time) * nano / milli));
+    notes.push_back(fmt::format(
+        "The samples have {} gap{}, {} in all: averages are of the time that was sampled.", counts.gaps,
+        plural(counts.gaps), gap < 1 ? fmt::format("{:.3g} ms", gap * kilo) : fmt::format("{:.3g} s", gap)));
   if (counts.disordered > 0)
     notes.push_back(fmt::format(
-        "{} sample{} out: their times lie before the end of an earlier sample, as after a step of the "
-        "system's clock.",
-        counts.disordered, counts.disordered == 1 ? " is left" : "s are left"));
+        "{} sample{} before an earlier one ended, as after a step of the system's clock.", counts.disordered,
+        counts.disordered == 1 ? " is left out, since it begins" : "s are left out, since they begin"));
   if (counts.samples == 0 && counts.stopped_by.empty())
     notes.emplace_back("The program ended before the first sample: sample more often, or run it longer.");
   return notes;

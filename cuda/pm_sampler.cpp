@@ -64,19 +64,11 @@ const SamplingFunctions& sampling_functions() {
   return functions;
 }
 
-/// Where another sampler or profiler has the counters, CUPTI 13.0 gives an error that says nothing.
-void check_free(CUptiResult result) {
-  if (result == CUPTI_ERROR_UNKNOWN || result == CUPTI_ERROR_HARDWARE_BUSY)
-    throw Error(ExitCode::environment,
-                fmt::format("CUPTI does not sample the GPU (error {}): another profiler may be sampling or "
-                            "counting on it, and its counters have one user at a time",
-                            static_cast<int>(result)));
-  check(result);
-}
-
 std::vector<std::uint8_t> sampling_availability() {
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_GetCounterAvailability_Params, params);
-  check_free(sampling_functions().availability(&params));
+  // To a second sampler of one process CUPTI 13.0 says nothing else.
+  const CUptiResult result = sampling_functions().availability(&params);
+  check(result == CUPTI_ERROR_UNKNOWN ? CUPTI_ERROR_HARDWARE_BUSY : result);
   std::vector<std::uint8_t> image(params.counterAvailabilityImageSize);
   params.pCounterAvailabilityImage = image.data();
   check(sampling_functions().availability(&params));
@@ -135,7 +127,7 @@ void PmSampler::choose(const std::string& chip, std::span<const std::string> met
 void PmSampler::enable(double interval) {
   constexpr double nano = 1e-9;
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_Enable_Params, enabled);
-  check_free(sampling_functions().enable(&enabled));
+  check(sampling_functions().enable(&enabled));
   object_ = enabled.pPmSamplingObject;
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_SetConfig_Params, params);
   params.pPmSamplingObject = object_;
@@ -145,7 +137,7 @@ void PmSampler::enable(double interval) {
   params.samplingInterval = static_cast<std::uint64_t>(std::llround(interval / nano));
   params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
   params.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-  check_free(sampling_functions().configure(&params));
+  check(sampling_functions().configure(&params));
   std::vector<const char*> names;
   for (const std::string& metric : metrics_) names.push_back(metric.c_str());
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_GetCounterDataSize_Params, size);
@@ -169,7 +161,7 @@ void PmSampler::clear() {
 void PmSampler::start() {
   MPROF_CUPTI_PARAMS(CUpti_PmSampling_Start_Params, params);
   params.pPmSamplingObject = object_;
-  check_free(sampling_functions().start(&params));
+  check(sampling_functions().start(&params));
   started_ = true;
 }
 

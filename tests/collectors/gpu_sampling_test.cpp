@@ -104,6 +104,8 @@ TEST_F(GpuSamplingTest, GapsAreCountedAndKept) {
   EXPECT_EQ(counts.gaps, 1);
   EXPECT_EQ(counts.gap_time, 3'000'000);
   EXPECT_THAT(notes_of(counts), ElementsAre(HasSubstr("1 gap, 3 ms in all")));
+  EXPECT_THAT(notes_of({.samples = 9, .gaps = 91, .gap_time = 2'200'000'000}),
+              ElementsAre(HasSubstr("91 gaps, 2.2 s in all")));
   EXPECT_THAT(samples().times,
               ElementsAre(Interval{100, 200}, Interval{200, 300}, Interval{3'000'300, 3'000'400}));
 }

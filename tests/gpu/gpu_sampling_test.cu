@@ -341,7 +341,7 @@ TEST_F(GpuSamplingOfKnownWork, ASecondSamplerIsRefusedWithTheReason) {
     second.start();
     ADD_FAILURE() << "two at once";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("another profiler"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("Another profiler"), std::string::npos) << error.what();
   }
 }
 
