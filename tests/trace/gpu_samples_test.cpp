@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 
 const std::string sm_name(info_of(GpuMetric::sm_active).name);
 const std::string dram_name(info_of(GpuMetric::dram_read).name);
-constexpr const char* id = "program/train";
+constexpr const char* training = "program/train";
 
 GpuSamples ending_at(std::initializer_list<std::int64_t> ends) {
   GpuSamples samples;
@@ -226,7 +226,7 @@ TEST_F(StoredGpuSamples, AreTalliedByTheOpThatWasOpen) {
   trace.ranges.push_back({.time = {0, 150}, .thread = thread, .end_thread = thread, .name = name});
   trace.cases.clear();
   trace.kernels.rows().front().in_case = no_case;
-  static_cast<void>(make_program_case(trace, {.case_id = id, .life = Interval{0, 1000}}));
+  static_cast<void>(make_program_case(trace, {.case_id = training, .life = Interval{0, 1000}}));
   add_sample_tallies(trace);
   std::vector<std::string> texts;
   for (const Tally& tally : trace.tallies)
