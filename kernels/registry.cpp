@@ -69,6 +69,19 @@ const RegisteredVariant* Registry::variant(std::string_view id) const {
   return found == variants_.end() ? nullptr : found->get();
 }
 
+Environment Registry::library_versions(const std::vector<std::string>& variants) const {
+  const auto is_asked = [&](const std::string& id) {
+    if (id.empty()) return true;
+    const RegisteredVariant* const found = variant(id);
+    return std::ranges::find(variants, id) != variants.end() && found != nullptr && !found->unavailable();
+  };
+  Environment environment;
+  for (const auto& [fact, id] : libraries_) {
+    if (is_asked(id)) environment["libraries"][fact.name] = fact.value();
+  }
+  return environment;
+}
+
 std::vector<const RegisteredVariant*> Registry::variants() const {
   // Static initialization registers in an order that the linker chose; the map makes it the ids' order.
   std::map<std::string, const RegisteredVariant*> by_id;

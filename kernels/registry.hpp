@@ -47,7 +47,10 @@ class Registry {
       const std::shared_ptr<const FamilyLibrary>& library) const {
     return make_family_(library);
   }
-  void add_library(LibraryFact library) { libraries_.push_back(std::move(library)); }
+  /// Of the variant of that id; of every one without an id.
+  void add_library(LibraryFact library, std::string variant = {}) {
+    libraries_.push_back({std::move(library), std::move(variant)});
+  }
   /// Variables that a library reads when it is loaded.
   void add_environment(std::function<std::map<std::string, std::string>()> variables) {
     environments_.push_back(std::move(variables));
@@ -59,20 +62,22 @@ class Registry {
   /// Sorted by id, each baseline before the variants that build on it.
   [[nodiscard]] std::vector<const RegisteredVariant*> variants() const;
   [[nodiscard]] std::vector<const Family*> families() const;
-  /// The group "libraries" of a run's environment.
-  [[nodiscard]] Environment library_versions() const {
-    Environment environment;
-    for (const LibraryFact& library : libraries_) environment["libraries"][library.name] = library.value();
-    return environment;
-  }
+  /// The group "libraries" of a run's environment: of those that these variants call, where they can run. A
+  /// library is loaded to be asked, which takes some of them a second.
+  [[nodiscard]] Environment library_versions(const std::vector<std::string>& variants) const;
   /// Sets what variants' libraries read when they are loaded, for the processes that this one starts; what is
   /// set already stays. Call it before any thread is started: the environment belongs to all.
   void export_environment() const;
 
  private:
+  struct RegisteredLibrary {
+    LibraryFact fact;
+    std::string variant;
+  };
+
   std::vector<std::unique_ptr<Family>> families_;
   std::vector<std::unique_ptr<RegisteredVariant>> variants_;
-  std::vector<LibraryFact> libraries_;
+  std::vector<RegisteredLibrary> libraries_;
   std::vector<std::function<std::map<std::string, std::string>()>> environments_;
   FamilyMaker make_family_;
 };

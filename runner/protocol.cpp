@@ -46,6 +46,7 @@ template <class Archive, Fields<Job> S>
 void fields(Archive& a, S& s) {
   a.field("kind", s.kind);
   a.optional_field("devices", s.devices);
+  a.optional_field("variants", s.variants);
   a.optional_field("seconds", s.seconds);
   a.field("pass", s.pass);
   a.field("plan", s.plan);

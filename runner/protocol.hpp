@@ -36,8 +36,9 @@ struct Challenge {
 
 struct Job {
   JobKind kind = JobKind::measure;
-  std::vector<std::string> devices{};  ///< survey: the devices to look at
-  double seconds = 0;                  ///< survey: how long the ceilings of each may take
+  std::vector<std::string> devices{};   ///< survey: the devices to look at
+  std::vector<std::string> variants{};  ///< survey: those whose libraries are asked for their versions
+  double seconds = 0;                   ///< survey: how long the ceilings of each may take
   Pass pass = Pass::timing;
   Plan plan{};
   std::vector<CaseKey> cases{};  ///< in the order to run

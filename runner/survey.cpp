@@ -40,7 +40,10 @@ std::optional<Message> survey(const Run& run, const std::vector<std::string>& wo
                               const Clock& clock, int interrupt_fd, Surveyed what) {
   Job job{.kind = JobKind::survey};
   std::set<std::string> devices{host_device};
-  for (const VariantInfo& variant : run.variants) devices.insert(variant.device);
+  for (const VariantInfo& variant : run.variants) {
+    devices.insert(variant.device);
+    job.variants.push_back(variant.id);
+  }
   if (wants_peaks()) job.seconds = seconds_of_ceilings / static_cast<double>(devices.size());
   if (what == Surveyed::devices) devices.erase(host_device);
   if (what == Surveyed::host) devices = {host_device};

@@ -116,7 +116,7 @@ class Channel {
 
 Message survey(const Job& job, const WorkerContext& context) {
   Message answer{.kind = MessageKind::surveyed, .takes_turns = true};
-  answer.environment = context.registry.library_versions();
+  answer.environment = context.registry.library_versions(job.variants);
   answer.environment["build"] = {{"version", version},
                                  {"revision", revision},
                                  {"compiler", compiler},

@@ -57,8 +57,8 @@ std::string register_variant(
   return id;
 }
 
-void register_libraries(std::vector<LibraryFact> libraries) {
-  for (LibraryFact& library : libraries) Registry::instance().add_library(std::move(library));
+void register_libraries(std::vector<LibraryFact> libraries, const std::string& variant) {
+  for (LibraryFact& library : libraries) Registry::instance().add_library(std::move(library), variant);
 }
 
 void register_environment(std::function<std::map<std::string, std::string>()> environment) {

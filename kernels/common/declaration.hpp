@@ -79,7 +79,7 @@ namespace detail {
 std::string register_variant(
     VariantInfo info, std::string_view file, std::function<std::optional<std::string>()> unavailable,
     std::function<std::optional<std::string>(const Parameters& parameters)> impossible);
-void register_libraries(std::vector<LibraryFact> libraries);
+void register_libraries(std::vector<LibraryFact> libraries, const std::string& variant);
 void register_environment(std::function<std::map<std::string, std::string>()> environment);
 [[noreturn]] void fail_unknown_variant(std::string_view id);
 
@@ -111,7 +111,7 @@ class Register {
                                                      .arithmetic = declaration.arithmetic,
                                                      .special_functions = declaration.special_functions},
                                                     file, declaration.unavailable, declaration.impossible);
-    detail::register_libraries(declaration.libraries);
+    detail::register_libraries(declaration.libraries, id);
     if (declaration.environment) detail::register_environment(declaration.environment);
     detail::declarations<Op>().emplace(id, std::move(declaration));
   }

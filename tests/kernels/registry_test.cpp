@@ -46,6 +46,30 @@ TEST(Registry, IdIsThePathBelowKernels) {
   EXPECT_EQ(variant_id_of("kernels/conv.old/x"), "conv.old/x");
 }
 
+TEST(Registry, AsksTheLibrariesOfVariantsThatRunHere) {
+  Registry registry;
+  std::vector<std::string> loaded;
+  for (const char* id : {"f/a", "f/b", "f/elsewhere"}) {
+    RegisteredVariant each = variant(id);
+    each.unavailable = [id]() -> std::optional<std::string> {
+      if (std::string_view(id) == "f/elsewhere") return "no GPU";
+      return std::nullopt;
+    };
+    registry.add(each);
+    registry.add_library({.name = id,
+                          .value =
+                              [id, &loaded] {
+                                loaded.emplace_back(id);
+                                return std::string("1.0");
+                              }},
+                         id);
+  }
+  registry.add_library({.name = "always", .value = [] { return std::string("2.0"); }});
+  const Environment environment = registry.library_versions({"f/a", "f/elsewhere"});
+  EXPECT_EQ(environment, (Environment{{"libraries", {{"f/a", "1.0"}, {"always", "2.0"}}}}));
+  EXPECT_THAT(loaded, ElementsAre("f/a"));
+}
+
 TEST(Registry, SourceFileKeepsTheExtension) {
   EXPECT_EQ(source_file_of("/a/kernels/conv/cpu_naive.cpp"), "conv/cpu_naive.cpp");
 }

@@ -498,6 +498,13 @@ TEST(Compare, WhatPassesIsNotWorthAWord) {
   EXPECT_TRUE(compare(a, b, {}).notes.empty());
 }
 
+TEST(Compare, ALibraryThatOneRunDidNotNeedIsNoDifference) {
+  mprof::Run a = samples::healthy(), b = samples::healthy();
+  b.environment["libraries"]["cuDNN"] = "9.10";
+  EXPECT_TRUE(compare(a, b, {}).notes.empty());
+  EXPECT_TRUE(compare(b, a, {}).notes.empty());
+}
+
 TEST(Compare, NotesOtherDifferences) {
   const Comparison comparison = compare(samples::healthy(), samples::later(), {});
   EXPECT_EQ(comparison.notes,

@@ -65,6 +65,13 @@ std::string fact_or_dash(const Environment& environment, const std::string& grou
   return fact == nullptr ? "not recorded" : fact_text(group, name, *fact);
 }
 
+/// Of a library that one of the runs did not need, no version is recorded there.
+bool is_of_one_run(const Environment& a, const Environment& b, const std::string& group,
+                   const std::string& name) {
+  return group == "libraries" &&
+         (find_fact(a, group, name) == nullptr || find_fact(b, group, name) == nullptr);
+}
+
 /// All other facts that differ, in the order of their groups.
 void note_environment(std::vector<std::string>& notes, const Environment& a, const Environment& b,
                       const RunNames& names) {
@@ -73,7 +80,7 @@ void note_environment(std::vector<std::string>& notes, const Environment& a, con
   for (const std::string& group : ordered_groups(both)) {
     for (const auto& [name, fact] : both[group]) {
       if (holds_fact(identifying_facts, group, name) || holds_fact(condition_facts, group, name) ||
-          holds_fact(passing_facts, group, name))
+          holds_fact(passing_facts, group, name) || is_of_one_run(a, b, group, name))
         continue;
       note(notes, fmt::format("{}, {}", group_title(group), fact_title(group, name)),
            fact_or_dash(a, group, name), fact_or_dash(b, group, name), names);
