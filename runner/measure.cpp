@@ -34,6 +34,10 @@ constexpr double doubtful_seconds = 3;
 constexpr double too_long_to_repeat = 10;
 /// Samples of each op's hot time, where there is time for so many.
 constexpr std::size_t hot_samples = 11;
+/// So often a quick run executes and verifies a case at least, where what is missing takes this long at most,
+/// s.
+constexpr std::uint32_t fewest_executions = 16;
+constexpr double further_seconds = 1;
 /// How often samples that something disturbed are taken again.
 constexpr std::uint32_t max_retries = 1;
 /// An op may take so much longer for inputs that it has not been given before, in s and as a ratio: even on a
@@ -388,14 +392,19 @@ double upper_quartile(std::vector<double> samples) {
   return *place;
 }
 
+/// s; nullopt where no whole execution was timed.
+std::optional<double> median_total(const PassResult& result) {
+  const auto total = std::ranges::find(result.measurements, "total_time", &Measurement::metric);
+  if (total == result.measurements.end() || total->samples.empty()) return std::nullopt;
+  return median(total->samples);
+}
+
 /// Whether another execution is cheap. What is slow has gained nothing from what it may have learnt.
 bool is_quick(const MeasureContext& context, const PassResult& result) {
   const bool is_first_round = context.verified.empty();
   const double share = is_first_round ? unseen_share : unseen_share_later;
   const double anyway = is_first_round && context.takes_turns ? unseen_in_turns : 0;
-  const auto total = std::ranges::find(result.measurements, "total_time", &Measurement::metric);
-  return total == result.measurements.end() || total->samples.empty() ||
-         median(total->samples) <= std::max(share * context.plan.stopping.max_seconds, anyway);
+  return median_total(result).value_or(0) <= std::max(share * context.plan.stopping.max_seconds, anyway);
 }
 
 /// One execution more, whose output must be right as well, and its times.
@@ -475,6 +484,17 @@ void try_unseen_inputs(const MeasureContext& context, Execution& execution, Tria
   result.reason = fmt::format(
       "an op takes {:.3g} times as long for inputs that it has never been given as for the timed ones",
       largest_ratio(ops));
+}
+
+/// A quick run takes few samples. What is wrong from some execution on must not pass for that.
+void repeat_cheap_executions(const MeasureContext& context, Execution& execution, Trials& trials,
+                             PassResult& result) {
+  const std::uint32_t done = result.sampling->warmups + result.sampling->samples;
+  const std::uint32_t missing = fewest_executions - std::min(done, fewest_executions);
+  const std::optional<double> each = median_total(result);
+  if (!context.plan.quick || !each || *each * missing > further_seconds) return;
+  for (std::uint32_t i = 0; i < missing && result.status == Status::ok; ++i)
+    another_execution(context, execution, trials.next(Proof::as_before), result);
 }
 
 const double* value_of(const std::vector<QualityValue>& qualities, std::string_view metric) {
@@ -604,6 +624,7 @@ PassResult measure_timing(const MeasureContext& context, Execution& execution) {
       take_hot_samples(context, execution, trials.next(Proof::none), result);
     if (result.status == Status::ok && is_quick(context, result))
       try_unseen_inputs(context, execution, trials, result);
+    if (result.status == Status::ok) repeat_cheap_executions(context, execution, trials, result);
   }
   judge_inputs(execution, result);
   add_qualities(context, verified.qualities, qualities, result);

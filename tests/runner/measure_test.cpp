@@ -550,6 +550,31 @@ TEST_F(Measure, RightAtFirstAndWrongLaterIsWrong) {
       "one execution to the next");
 }
 
+test::Script right_ten_times(std::function<void(Stage)> on_stage) {
+  const auto on_sample = [calls = 0]() mutable {
+    Verification found = test::right_result().verification.front();
+    if (++calls <= 10) return found;
+    found.passed = false;
+    found.finding = "1 of 10 elements is off";
+    return found;
+  };
+  return {.on_stage = std::move(on_stage), .on_sample = on_sample};
+}
+
+TEST_F(Measure, AQuickRunFindsWhatIsRightTenTimes) {
+  const PassResult result =
+      timing(right_ten_times([&](Stage stage) { clock.advance(stage == Stage::forward ? 0.1 : 0); }));
+  EXPECT_EQ(result.status, Status::wrong);
+  EXPECT_EQ(result.reason, "in an execution after those, op1: 1 of 10 elements is off");
+}
+
+TEST_F(Measure, AQuickRunDoesNotRepeatWhatIsSlow) {
+  const PassResult result =
+      timing(right_ten_times([&](Stage stage) { clock.advance(stage == Stage::forward ? 0.2 : 0); }));
+  EXPECT_EQ(result.status, Status::ok);
+  EXPECT_EQ(executions, 1 + 1 + 7 + 1);
+}
+
 TEST_F(Measure, ALossWithinTheToleranceIsNone) {
   const PassResult result = timing(with_scores({0.9, 0.9, 0.8985}));
   EXPECT_EQ(result.status, Status::ok);
