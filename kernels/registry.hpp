@@ -62,8 +62,8 @@ class Registry {
   /// Sorted by id, each baseline before the variants that build on it.
   [[nodiscard]] std::vector<const RegisteredVariant*> variants() const;
   [[nodiscard]] std::vector<const Family*> families() const;
-  /// The group "libraries" of a run's environment: of those that these variants call, where they can run. A
-  /// library is loaded to be asked, which takes some of them a second.
+  /// The group "libraries" of a run's environment: the libraries of these variants, if the variant can run. A
+  /// library must be loaded for that, which may take a second.
   [[nodiscard]] Environment library_versions(const std::vector<std::string>& variants) const;
   /// Sets what variants' libraries read when they are loaded, for the processes that this one starts; what is
   /// set already stays. Call it before any thread is started: the environment belongs to all.
