@@ -10,6 +10,9 @@
 
 #include "model/run_file.hpp"
 #include "model/sanitizer_file.hpp"
+#include "model/trace/gpu_samples.hpp"
+#include "model/trace/reader.hpp"
+#include "model/trace/tallies.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/page/fleet_page.hpp"
 #include "report/page/history_page.hpp"
@@ -36,6 +39,54 @@ void add_evidence(const mprof::Run& run, const std::filesystem::path& directory,
   mprof::write_sanitizer_record(spoiled_record(run), mprof::sanitizer_file(directory));
 }
 
+/// Each metric of the GPU, 20 us apart, with a gap of 2 ms in them.
+mprof::trace::GpuSamples gpu_samples(std::uint32_t device, const mprof::trace::Interval& window) {
+  constexpr std::int64_t interval = 20'000, gap = 2'000'000;
+  mprof::trace::GpuSamples samples;
+  samples.device = device;
+  for (const mprof::trace::GpuMetricInfo& metric : mprof::trace::gpu_metrics()) {
+    if (metric.id != mprof::trace::GpuMetric::dram)  // it stands for reads and writes
+      samples.curves.push_back({.name = std::string(metric.name), .values = {}});
+  }
+  const std::int64_t late = window.start + window.length() * 9 / 10;
+  for (std::int64_t end = window.start + interval; end <= window.end; end += interval) {
+    if (end > late && end < late + gap) continue;
+    samples.times.push_back({end, end});
+    for (std::size_t i = 0; i < samples.curves.size(); ++i) {
+      const float value = static_cast<float>((end / interval * static_cast<std::int64_t>(i + 3)) % 100);
+      const bool is_clock = mprof::trace::gpu_metrics()[i].id == mprof::trace::GpuMetric::clock;
+      samples.curves[i].values.push_back(is_clock ? 1980.F : value);
+    }
+  }
+  mprof::trace::find_beginnings(samples);
+  return samples;
+}
+
+/// A copy of the recorded program, of whose GPU and kernels' lines there are samples too. Returns its place.
+std::filesystem::path add_samples(mprof::Run& run, const std::filesystem::path& recorded,
+                                  const std::filesystem::path& directory) {
+  mprof::trace::Trace trace = mprof::trace::read_trace(recorded / "trace.sqlite");
+  trace.gpu_samples = {gpu_samples(trace.gpus.at(0).id, trace.cases.at(0).window)};
+  mprof::trace::add_sample_tallies(trace);
+  mprof::samples::write_traces({trace}, directory);
+  const auto line = [](const char* file, std::uint32_t number, std::uint64_t samples,
+                       std::map<std::string, std::uint64_t> stalls) {
+    return mprof::SourceLine{.op = {},
+                             .kernel = "relax(float const*, float*, int)",
+                             .file = file,
+                             .line = number,
+                             .samples = samples,
+                             .stalls = std::move(stalls)};
+  };
+  run.cases.at(0).passes.push_back(
+      {.pass = mprof::Pass::source,
+       .status = mprof::Status::ok,
+       .source_lines = {line("heat.cu", 24, 700, {{"long_scoreboard", 500}, {"selected", 200}}),
+                        line("<img src=x onerror=alert(1)>.cu", 25, 200, {{"wait", 150}, {"selected", 50}}),
+                        line("", 0, 100, {{"wait", 100}})}});
+  return directory;
+}
+
 void add_hostile_notes(const std::filesystem::path& directory) {
   const std::string attack =
       "<script>document.title='owned'</script>\n\n[x](javascript:owned) <img src=x onerror=y> `|` " +
@@ -44,7 +95,6 @@ void add_hostile_notes(const std::filesystem::path& directory) {
     mprof::write_file(directory / "notes" / (std::string(name) + ".md"), attack);
 }
 
-/// Thirty runs with a step in one op, a change of the newest run in the other, and a run without the case.
 /// Sixty GPUs: one is slow, one has other bits, and one failed.
 std::vector<mprof::FleetMember> sample_members() {
   std::vector<mprof::FleetMember> members;
@@ -67,7 +117,6 @@ std::vector<mprof::FleetMember> sample_members() {
   return members;
 }
 
-/// `members` must outlive it.
 /// A training of 24 ranks, one of which is late from the tenth step on.
 std::string ranks_html() {
   mprof::FabricatedWorld fabricated{.ranks = 24, .steps = 40, .jitter = 0.01};
@@ -83,6 +132,7 @@ std::string ranks_html() {
   return mprof::render_ranks(mprof::world_of(ranks));
 }
 
+/// `members` must outlive it.
 mprof::Fleet sample_fleet(const std::vector<mprof::FleetMember>& members) {
   mprof::Fleet fleet = mprof::judge_fleet(members);
   const auto slower = [](std::size_t run) { return run < 4 ? 1e-3 : 1.2e-3; };
@@ -90,6 +140,7 @@ mprof::Fleet sample_fleet(const std::vector<mprof::FleetMember>& members) {
   return fleet;
 }
 
+/// Thirty runs with a step in one op, a change of the newest run in the other, and a run without the case.
 mprof::History sample_history() {
   using mprof::samples::noisy;
   const auto first = [](std::size_t i) { return (i < 12 ? 1e-3 : 1.03e-3) * noisy(0.002, i); };
@@ -117,8 +168,10 @@ int main(int argc, char** argv) try {
   std::map<std::string, std::filesystem::path> directories;
   for (int i = 2; i < argc; ++i) {
     const std::filesystem::path directory = argv[i];
-    runs[directory.filename().string()] = read_run(directory);
-    directories[directory.filename().string()] = directory;
+    const std::string name = directory.filename().string();
+    runs[name] = read_run(directory);
+    directories[name] = directory;
+    if (name == "solver") directories[name] = add_samples(runs[name], directory, out / "solver");
   }
   for (const auto& [name, run] : runs) {
     ReportOptions options{{"md", "html"}, out / name, {}, directories[name]};
