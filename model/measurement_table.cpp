@@ -180,8 +180,9 @@ Json to_json(const std::vector<Measurement>& measurements) {
 void read(const Value& json, const Place& where, std::vector<Measurement>& measurements) {
   if (!json.is_array()) fail(where, "an array", json);
   measurements.clear();
-  where.take(json.size() * sizeof(Measurement));
-  measurements.reserve(json.size());
+  const std::size_t expected = json.size() + json.size() / 2;  // with what derive() adds
+  where.take(expected * sizeof(Measurement));
+  measurements.reserve(expected);
   std::size_t i = 0;
   for (const Value& element : json.elements()) {
     const Place here = where.element(i++);

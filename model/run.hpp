@@ -14,6 +14,7 @@
 #include "model/family.hpp"
 #include "model/name.hpp"
 #include "model/problem.hpp"
+#include "model/seldom.hpp"
 #include "model/statistics/variance.hpp"
 
 /// The run record: what `mprof run` writes to run.json and cases/, and everything downstream reads. Plain
@@ -134,6 +135,23 @@ struct SeriesNotes {
   bool operator==(const SeriesNotes&) const = default;
 };
 
+/// What derive() says of a time. It is in no file.
+struct DerivedTime {
+  Variance between{};  ///< from one process to the next
+  Variance common{};   ///< of what all times of its clock share in a round
+  SmClock sm_clock{};  ///< of a device time, or of a program's step
+  Name disturbed{};    ///< what disturbed the samples that were kept
+  SeriesNotes series{};
+  ClockSource clock = ClockSource::none;
+  bool holds_copies = false;  ///< of an op time: it holds the op's copies, as the group time shows
+  /// A number of the GPU that took it, or of all together that did, the same in all runs; 0: none did, or it
+  /// is not known.
+  std::size_t gpu = 0;
+  /// Of a step_time: the names of the ranges that make a step, or of the kernel with which it begins.
+  std::vector<std::string> step{};
+  bool operator==(const DerivedTime&) const = default;
+};
+
 /// One metric of a case, of one of its ops or of one kernel; or absent with the reason.
 struct Measurement {
   Name metric{};  ///< a row of the catalogue, or an Nsight Compute metric name
@@ -143,21 +161,7 @@ struct Measurement {
   std::vector<double> samples{};  ///< SI base unit; every raw sample, in the order taken; empty when absent
   std::string absent{};           ///< the reason, when there are no samples
   std::vector<std::uint32_t> rounds{};  ///< how many of the samples each round took; empty: one took them all
-  Variance between{};  ///< of a time from one process to the next; derive()'s, and in no file
-  Variance common{};   ///< of what all times of its clock share in a round; derive()'s, and in no file
-  ClockSource clock = ClockSource::none;  ///< of a time; derive()'s, and in no file
-  SmClock sm_clock{};                     ///< of a device time, or of a program's step; derive()'s
-  std::string
-      disturbed{};       ///< of a time: what disturbed the samples that were kept; derive()'s, and in no file
-  SeriesNotes series{};  ///< of a time; derive()'s, and in no file
-  /// Of a time: a number of the GPU that took it, or of all together that did, the same in all runs; 0: none
-  /// did, or it is not known. derive()'s, and in no file.
-  std::size_t gpu = 0;
-  /// Of an op time: it holds the op's copies, as the group time shows. derive()'s, and in no file.
-  bool holds_copies = false;
-  /// Of a step_time: the names of the ranges that make a step, or of the kernel with which it begins.
-  /// derive()'s, and in no file.
-  std::vector<std::string> step{};
+  Seldom<DerivedTime> derived{};
   bool operator==(const Measurement&) const = default;
 };
 

@@ -17,8 +17,8 @@ constexpr double wider_for_the_host = 3;
 constexpr std::uint32_t most_times_the_plan = 2;
 
 bool is_narrow(const Measurement& row, double rounds, double wanted) {
-  const double width = row.clock == ClockSource::host ? wider_for_the_host * wanted : wanted;
-  const auto interval = next_run_interval({1, rounds, row.between, row.common});
+  const double width = row.derived->clock == ClockSource::host ? wider_for_the_host * wanted : wanted;
+  const auto interval = next_run_interval({1, rounds, row.derived->between, row.derived->common});
   return !interval || interval->high - 1 <= width;
 }
 

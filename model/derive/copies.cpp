@@ -88,8 +88,9 @@ void derive_copies(Run& run) {
   for (Case& subject : run.cases) {
     const std::set<std::string>& ops = inside[{subject.key.variant, subject.key.parameters}];
     for (PassResult& pass : subject.passes) {
-      for (Measurement& row : pass.measurements)
-        row.holds_copies = row.metric == "op_time" && ops.contains(row.op);
+      for (Measurement& row : pass.measurements) {
+        if (row.metric == "op_time") row.derived.own().holds_copies = ops.contains(row.op);
+      }
     }
   }
 }

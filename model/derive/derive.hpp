@@ -17,7 +17,7 @@ inline constexpr double assumed_between_profiles = 0.05;
 /// trace.sqlite says of the cases whose trace pass is ok. So it can be corrected for runs that were recorded
 /// long ago, and is the same for all.
 ///
-/// Op times that must hold copies are marked (Measurement::holds_copies).
+/// Op times that must hold copies are marked (DerivedTime::holds_copies).
 ///
 /// A derived row takes the place of a stored one of the same case, metric, op and kernel. A stored value
 /// stays where none can be derived, as in a run of the first schema version whose trace is gone. Counters of
@@ -35,7 +35,7 @@ void derive(Run& run, const std::filesystem::path& directory);
 
 /// The part of derive() that needs no trace:
 /// - by what clock each time of the timing passes, and each step time, was taken,
-/// - how much it varies from one process to the next (Measurement::between),
+/// - how much it varies from one process to the next (DerivedTime::between),
 /// - what disturbed it, and what its samples show in the order in which they were taken.
 ///
 /// The variation comes from the medians of the time's rounds, moderated by what all times of that clock say

@@ -63,7 +63,7 @@ void add_far_out(std::span<const double> samples, std::size_t first, double midd
 
 SeriesNotes series_notes(const Measurement& time) {
   SeriesNotes notes;
-  const double size = noticeable(time.clock);
+  const double size = noticeable(time.derived->clock);
   const auto rounds = samples_by_round(time);
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     const std::span<const double> samples = rounds[round];

@@ -28,8 +28,9 @@ std::vector<Measurement> step_times(const trace::Trace& trace, trace::CaseIndex 
   const std::optional<Steps> steps = steps_of(trace, index);
   if (!steps) return {};
   Measurement row{.metric = "step_time", .source = Source::measured};
-  row.step = steps->names;
-  if (steps->mark == StepMark::launches) row.step = {kernel_name_of_demangled(steps->names.front()).brief};
+  std::vector<std::string>& step = row.derived.own().step;
+  step = steps->names;
+  if (steps->mark == StepMark::launches) step = {kernel_name_of_demangled(steps->names.front()).brief};
   const std::size_t steady = steps->steady_steps(), kept = std::min(steady, most);
   for (std::size_t i = 0; i < kept; ++i) {
     const std::size_t place = steps->steady + i * steady / kept;

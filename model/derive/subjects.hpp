@@ -67,7 +67,7 @@ constexpr std::size_t kernels_of_program = 1000;
 /// (PassResult::scrutiny): in earlier records valid variants worked outside forward().
 [[nodiscard]] std::string contradiction(const Case& subject, const VariantInfo& variant);
 
-/// Marks the op times that must hold the op's copies (Measurement::holds_copies). The op's inputs lie in the
+/// Marks the op times that must hold the op's copies (DerivedTime::holds_copies). The op's inputs lie in the
 /// host's memory before forward(), and its outputs lie there after finish(). An op time is marked where group
 /// time minus op time is too short to copy the larger of the two, even over a link twice as fast as measured.
 ///

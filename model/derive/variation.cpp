@@ -231,16 +231,17 @@ void derive_variation(Run& run) {
     }
     const VariancePrior prior = variance_prior(own, assumed(clock, run));
     for (const Timed& time : times) {
-      time.row->clock = clock;
-      time.row->sm_clock = time.sm_clock;
-      time.row->gpu = time.gpu;
+      DerivedTime& derived = time.row->derived.own();
+      derived.clock = clock;
+      derived.sm_clock = time.sm_clock;
+      derived.gpu = time.gpu;
       // A program's start is in the other times of the host, and in no step.
       const bool is_step = time.row->metric == "step_time";
-      time.row->common = is_step ? Variance{} : common;
-      time.row->disturbed = disturbance_of(*time.pass, clock);
-      if (is_telling(time.row->metric)) time.row->series = series_notes(*time.row);
-      time.row->between = moderated(time.own, is_step ? assumed_of_steps(time, run) : prior);
-      if (time.own.dof == 0) time.row->between.value += variance_of_median(time.row->samples);
+      derived.common = is_step ? Variance{} : common;
+      derived.disturbed = disturbance_of(*time.pass, clock);
+      if (is_telling(time.row->metric)) derived.series = series_notes(*time.row);
+      derived.between = moderated(time.own, is_step ? assumed_of_steps(time, run) : prior);
+      if (time.own.dof == 0) derived.between.value += variance_of_median(time.row->samples);
     }
   }
 }

@@ -191,7 +191,7 @@ std::vector<SamplePanel> panels_of(const FamilyResult& family, const CaseResult&
 bool steps_somewhere(const FamilyResult& family, const CaseResult& result) {
   return std::ranges::any_of(panels_of(family, result), [](const SamplePanel& panel) {
     const Measurement* measurement = panel.sides.front().measurement;
-    return measurement != nullptr && !measurement->series.steps.empty();
+    return measurement != nullptr && !measurement->derived->series.steps.empty();
   });
 }
 

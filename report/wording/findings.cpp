@@ -324,7 +324,7 @@ std::string of_able(const UnlikeSamples& found) {
 
 /// "176.0 ms for 25 samples, then 197.0 ms (round 2)"
 std::string step_text(const Measurement& row) {
-  const auto& steps = row.series.steps;
+  const auto& steps = row.derived->series.steps;
   const auto size_of = [](const SeriesStep& step) { return std::abs(std::log(step.after / step.before)); };
   const auto step = std::ranges::max_element(steps, {}, size_of);
   const bool follows = step != steps.begin() && (step - 1)->round == step->round;

@@ -30,7 +30,7 @@ mprof::Run timed(double op_time, double beside, std::string_view device = "cuda"
 
 bool is_marked(mprof::Run run, std::size_t index) {
   derive_copies(run);
-  return test::row_of(run.cases[index].passes[0].measurements, "op_time", "map").holds_copies;
+  return test::row_of(run.cases[index].passes[0].measurements, "op_time", "map").derived->holds_copies;
 }
 
 TEST(Copies, AreInAnOpTimeThatLeavesNoTimeForThem) {

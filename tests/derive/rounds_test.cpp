@@ -131,9 +131,10 @@ TEST(Variation, IsDrawnTowardsWhatTheOthersShow) {
   const Measurement& steady = *find_measurement(run.cases.front(), "op_time", "map");
   const Measurement& wild = *find_measurement(run.cases.back(), "op_time", "map");
   const double own = variance_of_logs(round_medians(wild)).value;
-  EXPECT_GT(wild.between.value, 2 * steady.between.value) << "one that differs stays different";
-  EXPECT_LT(wild.between.value, own);
-  EXPECT_GT(steady.between.dof, 4) << "the others tell of it too";
+  EXPECT_GT(wild.derived->between.value, 2 * steady.derived->between.value)
+      << "one that differs stays different";
+  EXPECT_LT(wild.derived->between.value, own);
+  EXPECT_GT(steady.derived->between.dof, 4) << "the others tell of it too";
 }
 
 TEST(Variation, TimesOfAGpuKnowItsClock) {
@@ -147,7 +148,7 @@ TEST(Variation, TimesOfAGpuKnowItsClock) {
   other.cases = {run.cases.back().id};
   derive(run, {});
   const auto clock_of = [](const Case& c, const char* metric, const char* op) {
-    return find_measurement(c, metric, op)->sm_clock;
+    return find_measurement(c, metric, op)->derived->sm_clock;
   };
   EXPECT_EQ(clock_of(run.cases.front(), "op_time", "map"), (SmClock{15.0 / 1980, 1.995e9}));
   EXPECT_EQ(clock_of(run.cases[1], "op_time", "map"), (SmClock{15.0 / 1980, 0}));
@@ -161,15 +162,15 @@ TEST(Variation, TheHostHasAPartInTheTimesOfWorkThatCouldNotBeHeld) {
   mprof::Run run = with_rounds();
   PassResult& wild = run.cases.back().passes[0];
   derive(run, {});
-  const double among_the_gpus = find_measurement(run.cases.front(), "op_time", "map")->between.value;
-  EXPECT_EQ(find_measurement(run.cases.back(), "op_time", "map")->clock, ClockSource::device);
+  const double among_the_gpus = find_measurement(run.cases.front(), "op_time", "map")->derived->between.value;
+  EXPECT_EQ(find_measurement(run.cases.back(), "op_time", "map")->derived->clock, ClockSource::device);
 
   wild.measurements.push_back({"launched_op_time", "map", "", Source::measured, {}, "it waits itself"});
   derive(run, {});
   const Measurement& steady = *find_measurement(run.cases.front(), "op_time", "map");
-  EXPECT_EQ(find_measurement(run.cases.back(), "op_time", "map")->clock, ClockSource::host);
-  EXPECT_EQ(steady.clock, ClockSource::device);
-  EXPECT_LT(steady.between.value, among_the_gpus);
+  EXPECT_EQ(find_measurement(run.cases.back(), "op_time", "map")->derived->clock, ClockSource::host);
+  EXPECT_EQ(steady.derived->clock, ClockSource::device);
+  EXPECT_LT(steady.derived->between.value, among_the_gpus);
 }
 
 TEST(Variation, OfOneRoundIsAssumedAndLargerForTheHost) {
@@ -179,8 +180,8 @@ TEST(Variation, OfOneRoundIsAssumedAndLargerForTheHost) {
   }
   derive(run, {});
   const Case& c = run.cases.front();
-  const Variance device = find_measurement(c, "op_time", "map")->between;
-  const Variance host = find_measurement(c, "total_time")->between;
+  const Variance device = find_measurement(c, "op_time", "map")->derived->between;
+  const Variance host = find_measurement(c, "total_time")->derived->between;
   EXPECT_GT(device.value, 0.003 * 0.003 * 0.999);
   EXPECT_GT(host.value, 0.1 * 0.1 * 0.999) << "as processes that use a GPU differ";
   EXPECT_LT(host.value, 0.11 * 0.11);
@@ -198,7 +199,7 @@ TEST(Variation, OfOneRoundIsSmallerWhereNothingTimedUsesAGpu) {
     for (Measurement& row : c.passes[0].measurements) row.rounds.clear();
   }
   derive(run, {});
-  const Variance host = find_measurement(run.cases.front(), "total_time")->between;
+  const Variance host = find_measurement(run.cases.front(), "total_time")->derived->between;
   EXPECT_GT(host.value, 0.05 * 0.05 * 0.999);
   EXPECT_LT(host.value, 0.06 * 0.06);
 }
@@ -239,7 +240,8 @@ class DriftingMachine {
 Rounds total_of(const Case& c) {
   const Measurement& row = c.passes[0].measurements[0];
   const std::vector<double> medians = round_medians(row);
-  return {geometric_mean(medians), static_cast<double>(medians.size()), row.between, row.common};
+  return {geometric_mean(medians), static_cast<double>(medians.size()), row.derived->between,
+          row.derived->common};
 }
 
 TEST(Variation, TellsTheMachineFromTheTimes) {

@@ -26,7 +26,7 @@ std::vector<double> joined(std::vector<double> first, const std::vector<double>&
 Measurement time_of(std::vector<double> samples, std::vector<std::uint32_t> rounds = {},
                     ClockSource clock = ClockSource::host) {
   Measurement row{"total_time", "", "", Source::measured, std::move(samples), "", std::move(rounds)};
-  row.clock = clock;
+  row.derived.own().clock = clock;
   return row;
 }
 
@@ -94,7 +94,7 @@ mprof::Run disturbed_run(const std::string& disturbance, const std::string& host
 }
 
 std::string disturbed(const mprof::Run& run, std::string_view metric, std::string_view op = {}) {
-  return find_measurement(run.cases.front(), metric, op)->disturbed;
+  return find_measurement(run.cases.front(), metric, op)->derived->disturbed;
 }
 
 TEST(Disturbance, OfTheDeviceIsOneOfAllTimes) {

@@ -41,7 +41,7 @@ TEST(Pooled, HasTheRoundsOfAllRuns) {
   EXPECT_EQ(rounds_of(all.cases[0].passes[0]), 5U);
   EXPECT_EQ(round_medians(op_time(all, 0)), (std::vector<double>{1.5, 3, 4.5, 6, 7}));
   derive_variation(all);
-  EXPECT_GE(op_time(all, 0).between.dof, 4) << "the rounds of all runs tell how processes differ";
+  EXPECT_GE(op_time(all, 0).derived->between.dof, 4) << "the rounds of all runs tell how processes differ";
 }
 
 TEST(Pooled, ARowThatOneRunLacksKeepsItsPlace) {
@@ -69,7 +69,7 @@ TEST(Pooled, KnowsWhichGpusTookTheTimes) {
   const auto of = [](std::vector<mprof::Run> runs) {
     mprof::Run all = pooled(std::move(runs));
     derive_variation(all);
-    return op_time(all, 0).gpu;
+    return op_time(all, 0).derived->gpu;
   };
   EXPECT_NE(of({on("GPU-1")}), 0U);
   EXPECT_EQ(of({on("GPU-1"), on("GPU-1")}), of({on("GPU-1")}));

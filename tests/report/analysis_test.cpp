@@ -233,7 +233,7 @@ TEST(Analysis, NoneIsTheFastestBesideADisturbedTimeThatMayBeShorter) {
       run.cases.push_back(samples::timed_case(run.variants[run.cases.size()], 100, time, time));
     const std::string others = "other processes used the CPUs: 0.5 of the 2 usable ones busy";
     for (Sampling& round : samples::timing(run.cases[0]).rounds) round.host_disturbance = others;
-    for (Measurement& m : samples::timing(run.cases[0]).measurements) m.disturbed = others;
+    for (Measurement& m : samples::timing(run.cases[0]).measurements) m.derived.own().disturbed = others;
     const RunAnalysis analysis = analyse(run);
     Anchors anchors;
     return answer_view(analysis.families.front(), brief_of(analysis.families.front()),
@@ -259,7 +259,8 @@ TEST(Analysis, WhereNoOpTimeCanBeComparedTheTimesWithCopiesAre) {
         .get<std::string>();
   };
   const auto mark = [](Case& subject) {
-    for (Measurement& m : samples::timing(subject).measurements) m.holds_copies = m.metric == "op_time";
+    for (Measurement& m : samples::timing(subject).measurements)
+      m.derived.own().holds_copies = m.metric == "op_time";
   };
   mark(run.cases[1]);
   EXPECT_NE(sentence().find("conv/a"), std::string::npos) << sentence();
@@ -289,7 +290,8 @@ TEST(Analysis, ADisturbedTimeIsNotSaidToBeTheFastest) {
   EXPECT_NE(sentence().find("conv/b is fastest"), std::string::npos) << sentence();
   EXPECT_NE(sentence().find("1.99–2.01×)"), std::string::npos) << sentence();
   for (Case& c : run.cases) {
-    for (Measurement& m : samples::timing(c).measurements) m.disturbed = "other processes used the CPUs";
+    for (Measurement& m : samples::timing(c).measurements)
+      m.derived.own().disturbed = "other processes used the CPUs";
   }
   const RunAnalysis analysis = analyse(run);
   Anchors anchors;
@@ -619,14 +621,14 @@ Measurement& total_time_of(Case& c) {
 TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
   mprof::Run run = samples::healthy();
   EXPECT_FALSE(says(analyse(run), Severity::caution, "step within a round"));
-  total_time_of(run.cases[0]).series.steps = {{1, 3, 0.176, 0.197}};
+  total_time_of(run.cases[0]).derived.own().series.steps = {{1, 3, 0.176, 0.197}};
   EXPECT_TRUE(
       says(analyse(run), Severity::caution,
            "A step within a round: conv/cpu_naive@100 total execution time 176.0\u00a0ms for 3 samples, then "
            "197.0\u00a0ms (round 2). Such a median depends on when the step came."));
-  total_time_of(run.cases[1]).series = {.steps = {{0, 2, 0.1, 0.2}, {0, 7, 0.2, 0.05}},
-                                        .autocorrelation = 0.8};
-  total_time_of(run.cases[2]).series.far_out = {0, 1};
+  total_time_of(run.cases[1]).derived.own().series = {.steps = {{0, 2, 0.1, 0.2}, {0, 7, 0.2, 0.05}},
+                                                      .autocorrelation = 0.8};
+  total_time_of(run.cases[2]).derived.own().series.far_out = {0, 1};
   const RunAnalysis analysis = analyse(run);
   EXPECT_TRUE(says_one_by_one(
       analysis,
@@ -652,7 +654,7 @@ TEST(Analysis, WhatTheOrderOfSamplesShowsIsSaidOnceOfEachKind) {
 
 TEST(Analysis, ADisturbedTimeSaysSoAndIsNoSpeedUpBeyondDoubt) {
   mprof::Run run = samples::healthy();
-  for (Case& c : run.cases) total_time_of(c).disturbed = "the GPU throttled";
+  for (Case& c : run.cases) total_time_of(c).derived.own().disturbed = "the GPU throttled";
   const RunAnalysis analysis = analyse(run);
   for (const VariantResult& variant : analysis.families[0].variants) {
     for (const CaseResult& result : variant.cases) {
@@ -745,7 +747,8 @@ TEST_P(Expectations, AreCheckedAgainstTheBaseline) {
   run.variants = {base, heir};
   run.cases = {samples::timed_case(base, 100, 1, 1), samples::timed_case(heir, 100, GetParam().after, 1)};
   for (Case& c : run.cases) {
-    for (Measurement& row : samples::timing(c).measurements) row.disturbed = GetParam().disturbed;
+    for (Measurement& row : samples::timing(c).measurements)
+      row.derived.own().disturbed = GetParam().disturbed;
     samples::timing(c).measurements.push_back(samples::measured("major_page_faults", "", {0, 0, 0}));
   }
   const RunAnalysis analysis = analyse(run);

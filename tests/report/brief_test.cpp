@@ -271,7 +271,8 @@ TEST(BriefView, ADisturbedTimeIsWithoutAVerdictAndNotLevel) {
   run.variants.back().library = "cuDNN";
   run.cases.push_back(samples::timed_case(run.variants.back(), 100, 9, 9));
   for (Case& c : run.cases) {
-    for (Measurement& m : samples::timing(c).measurements) m.disturbed = "other processes used the CPUs";
+    for (Measurement& m : samples::timing(c).measurements)
+      m.derived.own().disturbed = "other processes used the CPUs";
   }
   const std::string rows = line_text(view_of(run)["details"][0]);
   EXPECT_NE(rows.find("2.00× as fast as the fastest library, cuBLAS (conv/rival) (no verdict: a time was "

@@ -125,7 +125,7 @@ TEST(Compare, ATimeThatWasDisturbedIsNoRegression) {
   for (Case& c : later.cases) {
     if (c.id != "conv/cpu_threads@1000") continue;
     for (Measurement& row : samples::timing(c).measurements) {
-      if (row.metric == "op_time") row.disturbed = "the GPU throttled";
+      if (row.metric == "op_time") row.derived.own().disturbed = "the GPU throttled";
     }
   }
   const Comparison comparison = compare(samples::healthy(), later, {});
@@ -239,7 +239,7 @@ TEST(Compare, MeansLeaveOutWhatWasDisturbed) {
   const MeanRatio quiet = compare(a, b, {}).mean_of_ops();
   EXPECT_DOUBLE_EQ(quiet.ratio, 1);
   for (Measurement& row : samples::timing(b.cases[0]).measurements) {
-    row.disturbed = "4 devices of the host were measured side by side";
+    row.derived.own().disturbed = "4 devices of the host were measured side by side";
     for (double& sample : row.samples) sample *= 3;
   }
   const MeanRatio beside = compare(a, b, {}).mean_of_ops();
@@ -251,7 +251,8 @@ TEST(Compare, MeansSayHowManyTheyLeaveOut) {
   mprof::Run a = samples::healthy(), b = samples::healthy();
   b.started = "2026-11-02T00:00:00Z";
   EXPECT_EQ(render_comparison(compare(a, b, {}), "md").find("left out: disturbed"), std::string::npos);
-  for (Measurement& row : samples::timing(b.cases[0]).measurements) row.disturbed = "the GPU throttled";
+  for (Measurement& row : samples::timing(b.cases[0]).measurements)
+    row.derived.own().disturbed = "the GPU throttled";
   EXPECT_NE(render_comparison(compare(a, b, {}), "md").find("of 22 op times (2 left out: disturbed) and"),
             std::string::npos)
       << render_comparison(compare(a, b, {}), "md");
@@ -290,7 +291,7 @@ Comparison with_an_open_change() {
   b.started = "2026-11-02T00:00:00Z";
   for (Measurement& row : samples::timing(b.cases[0]).measurements) {
     if (row.op != "layer1" || row.metric != "op_time") continue;
-    row.disturbed = "the GPU throttled";
+    row.derived.own().disturbed = "the GPU throttled";
     for (double& sample : row.samples) sample *= 3.7;
   }
   return compare(samples::healthy(), b, {});
@@ -399,7 +400,7 @@ mprof::Run by_gpu_clock() {
   mprof::Run run = samples::gpu();
   for (Case& c : run.cases) {
     for (Measurement& row : samples::timing(c).measurements) {
-      if (row.metric == "op_time") row.clock = ClockSource::device;
+      if (row.metric == "op_time") row.derived.own().clock = ClockSource::device;
     }
   }
   return run;
@@ -415,7 +416,7 @@ TEST(Compare, OtherCoresTouchHostTimesAlone) {
   b.environment["cpu"]["cores"] = 16.0;
   samples::set_samples(b.cases[0], "op_time", "layer1", samples::around(0.0042));
   for (Measurement& row : samples::timing(b.cases[0]).measurements) {
-    if (row.metric == "op_time") row.clock = ClockSource::device;
+    if (row.metric == "op_time") row.derived.own().clock = ClockSource::device;
   }
   const Comparison comparison = compare(a, b, {});
   const CaseComparison& c = comparison.cases.at(0);
@@ -584,7 +585,7 @@ TEST(ComparisonCharts, TheForestHoldsEachRatioByItsVerdictAndTheLargestChangeFir
 TEST(ComparisonCharts, WhatWasDisturbedComesLastHoweverFarItIs) {
   mprof::Run later = samples::later();
   for (Measurement& row : samples::timing(later.cases[0]).measurements) {
-    row.disturbed = "4 devices of the host were measured side by side";
+    row.derived.own().disturbed = "4 devices of the host were measured side by side";
     for (double& sample : row.samples) sample *= 5;
   }
   const json chart = chart_of(compare(samples::healthy(), later, {}), "forest");

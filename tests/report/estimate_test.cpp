@@ -42,7 +42,7 @@ TEST(ComparableTime, IsLayerTimeWhereTheWorkHidesFromOpTime) {
 TEST(ComparableTime, IsLayerTimeWhereOpTimeHoldsTheCopiesAndNoTraceKnowsBetter) {
   Case c = samples::timed_case(samples::variant("conv/streams"), 100, 0.02, 1);
   for (Measurement& m : samples::timing(c).measurements)
-    m.holds_copies = m.metric == "op_time" && m.op == "layer1";
+    m.derived.own().holds_copies = m.metric == "op_time" && m.op == "layer1";
   EXPECT_EQ(op_time_flaw(c, "layer1"), OpTimeFlaw::copies_in_forward);
   EXPECT_EQ(comparable_time(c, "layer1"), "group_time");
   EXPECT_EQ(comparable_time(c, "layer2"), "op_time");

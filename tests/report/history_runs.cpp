@@ -37,8 +37,8 @@ Run on_day(std::size_t day, double first, double second, double between) {
     if (row.metric != "op_time") continue;
     row.samples.assign(10, row.op == "layer1" ? first : second);
     row.rounds.assign(5, 2);
-    row.between = {between * between, 20};
-    row.clock = ClockSource::device;
+    row.derived.own().between = {between * between, 20};
+    row.derived.own().clock = ClockSource::device;
   }
   return run;
 }

@@ -30,7 +30,7 @@ PassResult pass_of(const std::vector<std::string>& texts, double cpu, std::vecto
                        {"user_time", "", "", Source::measured, user, "", rounds},
                        {"system_time", "", "", Source::measured, system, "", rounds}};
   if (!waits.empty()) pass.measurements.push_back({"cpu_wait", "", "", Source::measured, waited, "", rounds});
-  for (Measurement& row : pass.measurements) row.clock = ClockSource::host;
+  for (Measurement& row : pass.measurements) row.derived.own().clock = ClockSource::host;
   return pass;
 }
 
@@ -84,7 +84,7 @@ TEST(MostLengthened, OfAGpuAndOfWhatIsNotKnownNothingBoundsIt) {
 TEST(MostLengthened, ATimeThatIsShorterThanTheWaitOfItsExecutionHasNoBound) {
   PassResult pass = pass_of({busy}, 0.5, {0.5, 0.5, 0.5});
   pass.measurements.push_back({"op_time", "map", "", Source::measured, {0.4, 0.4, 0.4}, "", {3}});
-  pass.measurements.back().clock = ClockSource::host;
+  pass.measurements.back().derived.own().clock = ClockSource::host;
   EXPECT_FALSE(most_lengthened(pass, pass.measurements.back()));
   pass.measurements.back().samples = {0.75, 0.75, 0.75};
   EXPECT_NEAR(*most_lengthened(pass, pass.measurements.back()), 3 * most_by_neighbours, 1e-12);

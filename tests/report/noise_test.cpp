@@ -38,7 +38,7 @@ TEST(Noise, IsTheStandardDeviationOfAllSamples) {
   Measurement& row = time_in(run.cases[0], "op_time", "layer1");
   row.samples = {2, 4, 4, 4, 5, 5, 7, 9};
   row.rounds = {4, 4};
-  row.series.far_out = {7};
+  row.derived.own().series.far_out = {7};
   const RunAnalysis analysis = analyse(run);
   const CaseResult& result = analysis.families[0].variants[0].cases[0];
   const auto spreading = spreading_of(result, "op_time", "layer1");

@@ -155,7 +155,7 @@ TEST(StepTime, IsThatOfTheSteadySteps) {
   const std::vector<Measurement> rows = step_times(program.made.trace, 0);
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].metric, "step_time");
-  EXPECT_EQ(rows[0].step, std::vector<std::string>{"step"});
+  EXPECT_EQ(rows[0].derived->step, std::vector<std::string>{"step"});
   ASSERT_EQ(rows[0].samples.size(), 7U) << "the first one warms up";
   EXPECT_NEAR(rows[0].samples[3], 1e-3, 1e-9);
   EXPECT_EQ(rows[1].metric, "step_gpu_share");

@@ -23,12 +23,12 @@ Measurement stepping() {
 }
 
 SampleSeries series_of(Measurement m) {
-  m.series = series_notes(m);
+  m.derived.own().series = series_notes(m);
   return sample_series(m);
 }
 
 json chart_of(Measurement m, std::size_t most = 500) {
-  m.series = series_notes(m);
+  m.derived.own().series = series_notes(m);
   const SamplePanel panel{"total time", {{"", &m}}};
   return sample_chart("id", "title", std::span(&panel, 1), most);
 }

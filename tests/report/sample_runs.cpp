@@ -180,16 +180,16 @@ void put_in_rounds(Measurement& m) {
   const bool is_time = m.metric.text().ends_with("op_time") || m.metric == "group_time" ||
                        m.metric == "total_time" || m.metric == "user_time" || m.metric == "system_time";
   m.rounds.clear();
-  m.between = {};
+  m.derived.own().between = {};
   if (!is_time || m.samples.empty()) return;
-  m.clock = ClockSource::host;
+  m.derived.own().clock = ClockSource::host;
   constexpr std::size_t rounds = 3;
   if (m.samples.size() < 2 * rounds) return;
   const auto share = static_cast<std::uint32_t>(m.samples.size() / rounds);
   m.rounds = {share, share, static_cast<std::uint32_t>(m.samples.size()) - 2 * share};
   const auto [low, high] = std::ranges::minmax(m.samples);
   const double deviation = std::log(high / low) / 4;
-  m.between = {deviation * deviation, 20};
+  m.derived.own().between = {deviation * deviation, 20};
 }
 
 Measurement measured(std::string metric, std::string op, std::vector<double> samples, Source source) {

@@ -27,7 +27,7 @@ Case in_rounds(std::size_t rounds, double factor, double drift = 0, double phase
       const double level = 0.1 * factor * (1 + 0.001 * std::sin(2.3 * at + phase)) * (1 + drift * at);
       row.samples.insert(row.samples.end(), {level, level * 1.001, level * 0.999});
     }
-    row.clock = ClockSource::device;
+    row.derived.own().clock = ClockSource::device;
   }
   return c;
 }

@@ -20,14 +20,14 @@ SampleSeries sample_series(const Measurement& measurement) {
           {series.rounds.size(), from, end - from, median(samples.subspan(from, end - from))});
       from = end;
     };
-    for (const SeriesStep& step : measurement.series.steps) {
+    for (const SeriesStep& step : measurement.derived->series.steps) {
       if (step.round == round) add_until(step.at);
     }
     add_until(samples.size());
     series.rounds.push_back(samples.size());
   }
   series.far_out.resize(measurement.samples.size());
-  for (const std::size_t place : measurement.series.far_out) series.far_out[place] = true;
+  for (const std::size_t place : measurement.derived->series.far_out) series.far_out[place] = true;
   return series;
 }
 

@@ -22,7 +22,7 @@ std::vector<SampledTime> sampled_times(const std::vector<FamilyResult>& families
         const PassResult* timing = result.ok() ? find_pass(*result.source, Pass::timing) : nullptr;
         if (timing == nullptr) continue;
         for (const Measurement& row : timing->measurements) {
-          if (row.clock != ClockSource::none && !row.samples.empty())
+          if (row.derived->clock != ClockSource::none && !row.samples.empty())
             times.push_back({&family, &result, &row});
         }
       }
@@ -65,13 +65,13 @@ double size_of(const SeriesStep& step) {
 
 double largest_step(const Measurement& row) {
   double largest = 0;
-  for (const SeriesStep& step : row.series.steps) largest = std::max(largest, size_of(step));
+  for (const SeriesStep& step : row.derived->series.steps) largest = std::max(largest, size_of(step));
   return largest;
 }
 
 double share_far_out(const Measurement& row) {
   const double share =
-      static_cast<double>(row.series.far_out.size()) / static_cast<double>(row.samples.size());
+      static_cast<double>(row.derived->series.far_out.size()) / static_cast<double>(row.samples.size());
   return share > many_far_out ? share : 0;
 }
 
@@ -95,10 +95,11 @@ void add_series_findings(const std::vector<FamilyResult>& families, std::vector<
   const std::vector<SampledTime> times = sampled_times(families);
   if (const ShortRounds rounds = short_rounds_of(times); rounds.few > 0)
     findings.push_back({Severity::caution, rounds});
-  std::vector<UnlikeSamples> traits{find(Trait::step, times, fewest_for_a_step, largest_step),
-                                    find(Trait::likeness, times, fewest_for_likeness,
-                                         [](const Measurement& row) { return row.series.autocorrelation; }),
-                                    find(Trait::far_out, times, fewest_for_far_out, share_far_out)};
+  std::vector<UnlikeSamples> traits{
+      find(Trait::step, times, fewest_for_a_step, largest_step),
+      find(Trait::likeness, times, fewest_for_likeness,
+           [](const Measurement& row) { return row.derived->series.autocorrelation; }),
+      find(Trait::far_out, times, fewest_for_far_out, share_far_out)};
   std::erase_if(traits, [](const UnlikeSamples& trait) { return trait.count == 0; });
   std::vector<Finding> one_by_one;
   for (const UnlikeSamples& trait : traits) one_by_one.push_back({Severity::caution, trait});

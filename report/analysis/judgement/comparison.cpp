@@ -480,7 +480,7 @@ void note_other_steps(std::vector<std::string>& notes, const CasePair& pair) {
   if (before == nullptr || after == nullptr || have_like_steps(*before, *after)) return;
   const auto text = [](const Measurement& steps) {
     std::vector<std::string> names;
-    for (const std::string& name : steps.step) names.push_back(format::short_id(name));
+    for (const std::string& name : steps.derived->step) names.push_back(format::short_id(name));
     return format::list(names);
   };
   notes.push_back(

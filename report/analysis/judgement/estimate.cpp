@@ -54,7 +54,8 @@ Value value_of(const Measurement& measurement) {
   if (samples.empty())
     return absent_value(measurement.absent.empty() ? Because::not_recorded : said(measurement.absent));
   Estimate estimate{.samples = samples.size(), .source = measurement.source};
-  if (measurement.clock == ClockSource::none) {
+  const DerivedTime& derived = *measurement.derived;
+  if (derived.clock == ClockSource::none) {
     estimate.median = median(samples);
     estimate.interval = median_interval(samples);
     return {estimate, {}};
@@ -62,12 +63,12 @@ Value value_of(const Measurement& measurement) {
   const std::vector<double> medians = round_medians(measurement);
   estimate.median = geometric_mean(medians);
   estimate.rounds = medians.size();
-  estimate.between = measurement.between;
-  estimate.common = measurement.common;
-  estimate.clock = measurement.clock;
-  estimate.sm_clock = measurement.sm_clock;
-  estimate.gpu = measurement.gpu;
-  estimate.disturbed = disturbed_in(measurement.disturbed);
+  estimate.between = derived.between;
+  estimate.common = derived.common;
+  estimate.clock = derived.clock;
+  estimate.sm_clock = derived.sm_clock;
+  estimate.gpu = derived.gpu;
+  estimate.disturbed = disturbed_in(derived.disturbed);
   if (!estimate.disturbed.empty()) estimate.lengthened.reset();
   if (estimate.rounds == 1) estimate.within = variance_of_median(samples);
   estimate.interval = next_run_interval(rounds_of(estimate));
@@ -158,7 +159,7 @@ OpTimeFlaw op_time_flaw(const Case& c, std::string_view op) {
   const Value gpu_time = value_of(c, "gpu_time", op);
   const Value copying = value_of(c, "forward_copy_time", op);
   if (op_time && copying && copying->median > noticeable_copies * op_time->median) return copies_in_forward;
-  if (op_time && !copying && told->holds_copies) return copies_in_forward;
+  if (op_time && !copying && told->derived->holds_copies) return copies_in_forward;
   if (op_time && gpu_time) return gpu_time->median > 2 * op_time->median ? works_elsewhere : none;
   // Without a trace: nothing moves an op's bytes at many times the memory's bandwidth, caches included.
   constexpr double beyond_any_cache = 1000;  // %

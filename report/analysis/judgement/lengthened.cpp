@@ -124,7 +124,7 @@ std::optional<double> most_lengthened(const PassResult& pass, const Measurement&
     ++count;
     if (i >= rounds.size()) continue;
     if (!rounds[i].disturbance.empty()) return std::nullopt;  // a GPU's: nothing that is recorded bounds it
-    if (row.clock != ClockSource::host || rounds[i].host_disturbance.empty()) continue;
+    if (row.derived->clock != ClockSource::host || rounds[i].host_disturbance.empty()) continue;
     is_known = true;
     const Neighbours neighbours = neighbours_in(rounds[i].host_disturbance);
     sum += std::log(lengthened_in(i, samples[i], executions, neighbours));

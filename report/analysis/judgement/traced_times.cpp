@@ -51,10 +51,10 @@ Value as_one_execution(const Measurement& row) {
   constexpr double assumed = assumed_between_profiles * assumed_between_profiles;
   Measurement once = row;
   once.rounds.clear();
-  once.clock = ClockSource::device;
+  once.derived.own().clock = ClockSource::device;
   const double own = variance_of_median(once.samples), sum = assumed + own;
   const double own_part = own > 0 ? own * own / static_cast<double>(once.samples.size() - 1) : 0;
-  once.between = {sum, sum * sum / (assumed * assumed / assumed_dof + own_part)};
+  once.derived.own().between = {sum, sum * sum / (assumed * assumed / assumed_dof + own_part)};
   return value_of(once);
 }
 

@@ -48,7 +48,7 @@ RecordedCase recorded_case(const Case& c) {
   whole.time = value_of(c, "total_time");
   if (const Measurement* const steps = find_measurement(c, "step_time")) {
     whole.step_time = value_of(c, "step_time");
-    whole.steps.step = steps->step;
+    whole.steps.derived.own().step = steps->derived->step;
   }
   return recorded;
 }
@@ -161,7 +161,7 @@ const Value& value_of(const RecordedTime& time, std::string_view metric, const M
   static const Value none = absent_value(Because::not_recorded);
   if (metric == "group_time") return time.group_time;
   if (metric != "step_time") return time.time;
-  if (time.steps.step.empty() || steps == nullptr) return none;
+  if (time.steps.derived->step.empty() || steps == nullptr) return none;
   return have_like_steps(time.steps, *steps) ? time.step_time : other_steps;
 }
 

@@ -32,7 +32,7 @@ std::optional<Spreading> spreading_of(const CaseResult& result, std::string_view
   for (const double sample : row->samples) squares += (sample - mean) * (sample - mean);
   if (!(mean > 0)) return std::nullopt;
   const double deviation = std::sqrt(squares / (count - 1));
-  return Spreading{row->samples.size(), deviation, deviation / mean, row->series.far_out.size()};
+  return Spreading{row->samples.size(), deviation, deviation / mean, row->derived->series.far_out.size()};
 }
 
 std::optional<ClockReadings> sm_clock_of(const CaseResult& result, Why& absent) {
