@@ -6,11 +6,36 @@
 #include <limits>
 #include <utility>
 
+#include <simdjson.h>
+
 #include "model/compact_json.hpp"
 #include "model/json_archive.hpp"
 #include "model/json_faults.hpp"
 
 namespace mprof::json {
+namespace {
+
+/// Of memory for each byte of text, at most: what the fast parser needs, and what is made of the text then.
+constexpr std::size_t bytes_of_fast_reading = 48;
+/// The longest text that it reads, and the longest for which a thread keeps its memory for the next text.
+constexpr std::size_t longest_fast_text = std::size_t{4} << 20, longest_kept_text = std::size_t{256} << 10;
+
+/// Whether a number is -0, which the fast parser does not tell from 0.
+bool has_whole_negative_zero(std::string_view text) {
+  constexpr std::string_view zero = "-0", goes_on = ".0123456789eE";
+  for (std::size_t at = text.find(zero); at != std::string_view::npos; at = text.find(zero, at + 1)) {
+    const std::size_t behind = at + zero.size();
+    if (behind == text.size() || goes_on.find(text[behind]) == std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// Half a pair of UTF-16, of which the fast parser lets some pass that are not in a pair.
+bool has_surrogate(std::string_view text) {
+  return text.find("\\ud") != std::string_view::npos || text.find("\\uD") != std::string_view::npos;
+}
+
+}  // namespace
 
 double Value::number() const {
   switch (kind()) {
@@ -89,18 +114,14 @@ void Value::compact_into(std::string& out, std::size_t longest) const {
   }
 }
 
-/// Fills a document with what nlohmann's parser finds. What returns false ends the parser's work.
+/// Fills a document with what a parser finds. What returns false ends the parser's work.
 class Document::Filler {
  public:
-  Filler(Document& document, const std::string& text, const std::string& name, Allowance& allowance)
+  Filler(Document& document, std::string& text, const std::string& name, Allowance& allowance)
       : document_(document), text_(text), name_(name), allowance_(allowance) {}
 
   void read() {
-    const bool is_read = nlohmann::ordered_json::sax_parse(text_, this);
-    const std::size_t end = text_.find('\0');  // the parser stops there, and no JSON has such a byte
-    if (is_read && end == std::string::npos) return;
-    require_shallow(text_, name_);
-    refuse_syntax(text_, name_, end);
+    if (!read_fast()) read_as_nlohmann();
   }
 
   bool null() { return add({.kind = Kind::null}); }
@@ -109,16 +130,14 @@ class Document::Filler {
     return add({static_cast<std::uint64_t>(value), 0, Kind::integer});
   }
   bool number_unsigned(std::uint64_t value) { return add({value, 0, Kind::count}); }
-  bool number_float(double value, const std::string&) {
-    return add({std::bit_cast<std::uint64_t>(value), 0, Kind::real});
-  }
-  bool string(const std::string& text) {
+  bool number_float(double value, const std::string&) { return add_real(value); }
+  bool string(std::string_view text) {
     count();
     return key(text);
   }
   static bool binary(const nlohmann::ordered_json::binary_t&) { return false; }  // not in JSON
   bool start_object(std::size_t) { return open(Kind::object); }
-  bool key(const std::string& name) {
+  bool key(std::string_view name) {
     make_room(document_.texts_, name.size(), text_.size());
     make_room(document_.nodes_, 1);
     document_.add_text(name);
@@ -138,6 +157,86 @@ class Document::Filler {
   }
 
  private:
+  void read_as_nlohmann() {
+    const bool is_read = nlohmann::ordered_json::sax_parse(text_, this);
+    const std::size_t end = text_.find('\0');  // the parser stops there, and no JSON has such a byte
+    if (is_read && end == std::string::npos) return;
+    require_shallow(text_, name_);
+    refuse_syntax(text_, name_, end);
+  }
+
+  /// False when the text is too long, or not surely read as the other parser does, who has words for what is
+  /// wrong. Then the document is empty.
+  bool read_fast() {
+    if (text_.size() > longest_fast_text || has_surrogate(text_)) return false;
+    if (!allowance_.hold(bytes_of_fast_reading * text_.size())) return false;
+    if (text_.size() > longest_kept_text) return read_with(simdjson::dom::parser());
+    static thread_local simdjson::dom::parser kept;
+    return read_with(kept);
+  }
+  bool read_with(simdjson::dom::parser&& parser) { return read_with(parser); }
+  bool read_with(simdjson::dom::parser& parser) {
+    if (parser.capacity() < text_.size() && parser.allocate(text_.size(), deepest + 1) != simdjson::SUCCESS)
+      return false;
+    text_.reserve(text_.size() + simdjson::SIMDJSON_PADDING);  // which it may read
+    simdjson::dom::element root;
+    if (parser.parse(text_.data(), text_.size(), false).get(root) != simdjson::SUCCESS) return false;
+    constexpr std::size_t bytes_of_value = 12, bytes_by_texts = 4;  // of what mprof writes: about so many
+    make_room(document_.nodes_, text_.size() / bytes_of_value);
+    make_room(document_.texts_, text_.size() / bytes_by_texts, text_.size());
+    if (put(root)) return true;
+    document_.nodes_ = {};
+    document_.texts_ = {};
+    open_.clear();
+    return false;
+  }
+  /// What the fast parser has found, whose kind was looked at before its value is taken.
+  bool put(simdjson::dom::element value) {
+    switch (value.type()) {
+      case simdjson::dom::element_type::NULL_VALUE:
+        return null();
+      case simdjson::dom::element_type::BOOL:
+        return boolean(static_cast<bool>(value));
+      case simdjson::dom::element_type::INT64:
+        return put_whole(static_cast<std::int64_t>(value));
+      case simdjson::dom::element_type::UINT64:
+        return number_unsigned(static_cast<std::uint64_t>(value));
+      case simdjson::dom::element_type::DOUBLE:
+        return add_real(static_cast<double>(value));
+      case simdjson::dom::element_type::STRING:
+        return string(static_cast<std::string_view>(value));
+      case simdjson::dom::element_type::ARRAY:
+        return put_array(static_cast<simdjson::dom::array>(value));
+      case simdjson::dom::element_type::OBJECT:
+        return put_object(static_cast<simdjson::dom::object>(value));
+    }
+    return false;
+  }
+  bool put_array(const simdjson::dom::array& array) {
+    if (!open(Kind::array)) return false;
+    for (const simdjson::dom::element element : array) {
+      if (!put(element)) return false;
+    }
+    return end_array();
+  }
+  bool put_object(const simdjson::dom::object& object) {
+    if (!open(Kind::object)) return false;
+    for (const auto& [name, member] : object) {
+      key(name);
+      if (!put(member)) return false;
+    }
+    return end_object();
+  }
+  bool put_whole(std::int64_t value) {
+    if (value < 0) return number_integer(value);
+    if (value == 0 && !is_zero_positive_) {
+      if (has_whole_negative_zero(text_)) return false;
+      is_zero_positive_ = true;
+    }
+    return number_unsigned(static_cast<std::uint64_t>(value));
+  }
+
+  bool add_real(double value) { return add({std::bit_cast<std::uint64_t>(value), 0, Kind::real}); }
   bool add(Node node) {
     count();
     make_room(document_.nodes_, 1);
@@ -196,9 +295,10 @@ class Document::Filler {
   }
 
   Document& document_;
-  const std::string& text_;
+  std::string& text_;
   const std::string& name_;
   Allowance& allowance_;
+  bool is_zero_positive_ = false;        ///< known of all whole zeros of the text
   std::vector<std::size_t> open_;        ///< places of lists and objects, from the document inwards
   std::vector<std::string_view> names_;  ///< of an object, kept for the next one
 };

@@ -19,6 +19,7 @@ build_packages=(
   libkainjow-mustache-dev
   libmd-dev
   libopenblas-pthread-dev
+  libsimdjson-dev
   libsqlite3-dev
   libtomlplusplus-dev
   ninja-build

@@ -33,6 +33,7 @@ export const parts = [
   { name: "oneDNN", license: "Apache-2.0", debian: ["libdnnl-dev"], libraries: ["dnnl"], common: ["Apache-2.0"] },
   { name: "OpenBLAS", license: "BSD-3-Clause", debian: ["libopenblas-pthread-dev"], libraries: ["openblas"] },
   { name: "OpenCL ICD loader (for oneDNN)", license: "BSD-2-Clause", debian: ["ocl-icd-libopencl1"], libraries: ["OpenCL"] },
+  { name: "simdjson", license: "Apache-2.0, parts BSD-3-Clause, MIT and BSL-1.0", debian: ["libsimdjson-dev"], libraries: ["simdjson"], common: ["Apache-2.0"] },
   { name: "SQLite", license: "public domain", debian: ["libsqlite3-dev"], libraries: ["sqlite3"] },
   { name: "toml++", license: "MIT", debian: ["libtomlplusplus-dev"] },
   { name: "zlib", license: "Zlib", debian: ["zlib1g-dev"], libraries: ["z"] },
