@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -23,6 +24,10 @@ namespace mprof {
 /// that. A record has many documents, and one allowance.
 class Allowance {
  public:
+  static constexpr std::uintmax_t of_small_documents = std::uintmax_t{256} << 20;
+  explicit Allowance(std::uintmax_t small_documents = of_small_documents)
+      : beyond_(small_documents), granted_(small_documents) {}
+
   /// Of a document of so many bytes that is read next.
   void grant(std::uintmax_t document_bytes) { granted_ += 3 * document_bytes; }
   /// For good, for what is made of a document. False when it is more than what is left.
@@ -39,11 +44,22 @@ class Allowance {
   [[nodiscard]] bool hold_more(std::uintmax_t bytes) { return hold(held_ + bytes); }
   /// Nothing is held any more.
   void release() { held_ = 0; }
+  /// What one of its own allowed to a document, as if that had been read with this one. False when it would
+  /// have been more than what is left; then this one is as it was.
+  [[nodiscard]] bool join(const Allowance& own) {
+    if (taken_ + own.most_ > granted_ + own.granted_ - own.beyond_) return false;
+    granted_ += own.granted_ - own.beyond_;
+    taken_ += own.taken_;
+    return true;
+  }
 
  private:
-  [[nodiscard]] bool fits() const { return taken_ + held_ <= granted_; }
+  [[nodiscard]] bool fits() {
+    most_ = std::max(most_, taken_ + held_);
+    return taken_ + held_ <= granted_;
+  }
 
-  std::uintmax_t granted_ = std::uintmax_t{256} << 20, taken_ = 0, held_ = 0;
+  std::uintmax_t beyond_, granted_, taken_ = 0, held_ = 0, most_ = 0;
 };
 
 }  // namespace mprof

@@ -2,9 +2,14 @@
 #include "model/run_file.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
+#include <future>
 #include <map>
 #include <optional>
+#include <span>
 #include <system_error>
+#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -151,6 +156,61 @@ std::vector<PassResult> read_results(const Case& c, const Run& run, const fs::pa
   return std::move(stored.passes);
 }
 
+/// Calls work(i) for each i below `count`, on several threads where there are enough for that.
+void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  constexpr std::size_t most_threads = 8, share_of_thread = 8;
+  std::atomic<std::size_t> next = 0;
+  const auto take_turns = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  const std::size_t threads =
+      std::min({count / share_of_thread, most_threads, std::size_t{std::thread::hardware_concurrency()}});
+  std::vector<std::future<void>> others;
+  try {
+    while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, take_turns));
+  } catch (const std::system_error&) {
+    // No more threads are to be had: those that there are do all.
+  }
+  take_turns();
+  for (std::future<void>& other : others) other.get();
+}
+
+/// A case that was read before its turn, and the memory that it took.
+struct ReadAhead {
+  static constexpr std::uintmax_t small_documents = std::uintmax_t{16} << 20;
+  Allowance own{small_documents};
+  std::optional<std::vector<PassResult>> passes{};
+};
+
+ReadAhead read_ahead(const Case& c, const Run& run, const fs::path& directory) {
+  ReadAhead ahead;
+  try {
+    ahead.passes = read_results(c, run, directory, ahead.own);
+  } catch (const Error&) {
+    // It is read again when it is its turn, and that says what is wrong.
+  }
+  return ahead;
+}
+
+/// Of those cases that have files of their own. Several are read at once, and what comes of it, also an
+/// error, is what reading one after the other gives.
+void read_all_results(Run& run, std::span<const std::size_t> cases, const fs::path& directory,
+                      Allowance& allowance) {
+  constexpr std::size_t most_ahead = 64;
+  while (!cases.empty()) {
+    const auto some = cases.first(std::min(cases.size(), most_ahead));
+    cases = cases.subspan(some.size());
+    std::vector<ReadAhead> ahead(some.size());
+    on_threads(some.size(),
+               [&](std::size_t i) { ahead[i] = read_ahead(run.cases[some[i]], run, directory); });
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      Case& c = run.cases[some[i]];
+      c.passes = ahead[i].passes && allowance.join(ahead[i].own) ? std::move(*ahead[i].passes)
+                                                                 : read_results(c, run, directory, allowance);
+    }
+  }
+}
+
 }  // namespace
 
 std::string run_to_json(const Run& run) {
@@ -172,12 +232,12 @@ Run read_record(const fs::path& directory) {
   Allowance allowance;
   RunDocument document =
       document_of(read_file_within(directory, file, json::largest_document), file.string(), allowance);
-  std::vector<bool> in_files;
-  for (const IndexEntry& entry : document.cases) in_files.push_back(!entry.passes);
-  Run run = assembled(document, file.string());
-  for (std::size_t i = 0; i < run.cases.size(); ++i) {
-    if (in_files[i]) run.cases[i].passes = read_results(run.cases[i], run, directory, allowance);
+  std::vector<std::size_t> in_files;
+  for (std::size_t i = 0; i < document.cases.size(); ++i) {
+    if (!document.cases[i].passes) in_files.push_back(i);
   }
+  Run run = assembled(document, file.string());
+  read_all_results(run, in_files, directory, allowance);
   return run;
 }
 

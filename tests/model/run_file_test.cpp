@@ -284,20 +284,22 @@ TEST_F(Record, IsReadThroughALinkToItsDirectory) {
   EXPECT_EQ(read_record(temporary.path() / "latest"), full_run());
 }
 
+/// A run of as many cases, in files of their own below the directory.
+mprof::Run write_cases(std::size_t cases, const fs::path& directory) {
+  mprof::Run run = full_run();
+  for (std::size_t i = 1; i < cases; ++i) {
+    run.cases.push_back(run.cases[0]);
+    run.cases.back().id = "conv/b@" + std::to_string(100'000 + i);
+  }
+  run.cases[0].id = "conv/b@100000";
+  write_run(run, directory);
+  for (const Case& c : run.cases) write_case(c, run_stamp(run), directory);
+  return run;
+}
+
 /// Ten times the cases are ten times the bytes, in files whose size is that of their case, and one more file
 /// each: nothing is written or read of the others when a case ends.
 TEST(RecordOfManyCases, CostsWhatItsCasesHold) {
-  const auto record = [](std::size_t cases, const fs::path& directory) {
-    mprof::Run run = full_run();
-    for (std::size_t i = 1; i < cases; ++i) {
-      run.cases.push_back(run.cases[0]);
-      run.cases.back().id = "conv/b@" + std::to_string(100'000 + i);
-    }
-    run.cases[0].id = "conv/b@100000";
-    write_run(run, directory);
-    for (const Case& c : run.cases) write_case(c, run_stamp(run), directory);
-    return run;
-  };
   const auto bytes = [](const fs::path& directory) {
     std::uintmax_t sum = 0;
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -306,13 +308,29 @@ TEST(RecordOfManyCases, CostsWhatItsCasesHold) {
     return static_cast<double>(sum);
   };
   const TemporaryDirectory temporary;
-  const mprof::Run few = record(10, temporary.path() / "few");
-  const mprof::Run many = record(100, temporary.path() / "many");
+  const mprof::Run few = write_cases(10, temporary.path() / "few");
+  const mprof::Run many = write_cases(100, temporary.path() / "many");
   EXPECT_NEAR(bytes(temporary.path() / "many" / "cases") / bytes(temporary.path() / "few" / "cases"), 10,
               0.001);
   EXPECT_LT(bytes(temporary.path() / "many") / bytes(temporary.path() / "few"), 10.001);
   EXPECT_EQ(read_record(temporary.path() / "many"), many);
   EXPECT_EQ(read_record(temporary.path() / "few"), few);
+}
+
+/// Several cases are read at once, but the first in the order of the record is named.
+TEST(RecordOfManyCases, IsRefusedForTheFirstThatIsWrong) {
+  const TemporaryDirectory temporary;
+  const mprof::Run run = write_cases(200, temporary.path());
+  const auto damage = [&](std::size_t i) {
+    const fs::path file = temporary.path() / case_file(run.cases[i].id);
+    write_file(file, "[" + std::to_string(i));
+    return file.string() + ": not valid JSON at line 1, column ";
+  };
+  for (const std::size_t i : {199, 131, 130, 65, 64, 1}) {
+    const std::string expected = damage(i);
+    for (int tries = 0; tries < 5; ++tries)
+      expect_contains(message_of([&] { static_cast<void>(read_record(temporary.path())); }), expected);
+  }
 }
 
 TEST(RunFile, ALongValueIsQuotedShort) {
