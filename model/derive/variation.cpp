@@ -130,8 +130,9 @@ std::map<ClockSource, std::vector<Timed>> times_of(Run& run) {
         ClockSource clock = clock_of(row.metric, row.op, pass, variant->device);
         // By which one a program took its times is not known: the less steady one.
         if (clock != ClockSource::none && row.source == Source::printed) clock = ClockSource::host;
+        if (clock == ClockSource::none) continue;
         const std::vector<double> medians = round_medians(row);
-        if (clock == ClockSource::none || medians.empty() || !all_positive(medians)) continue;
+        if (medians.empty() || !all_positive(medians)) continue;
         const bool on_gpu = clock == ClockSource::device || row.metric == "step_time";
         times[clock].push_back({&row, &pass, on_gpu ? sm_clock : SmClock{}, gpu, logs_of(medians),
                                 variance_of_logs(medians), variant->is_imported()});

@@ -265,7 +265,10 @@ void add_differences(std::vector<TimePair>& pairs, const std::vector<CaseCompari
 /// All times of all cases, together, but for those that are incomparable. Whether pairs of samples decided.
 bool judge_times(std::vector<CaseComparison>& cases, const std::vector<CasePair>& of_cases,
                  const Thresholds& thresholds, Apart apart, bool in_turns) {
+  std::size_t times = 0;
+  for (const CaseComparison& c : cases) times += c.times.size();
   std::vector<TimePair> pairs;
+  pairs.reserve(times);
   for (const CaseComparison& c : cases) {
     for (const TimeComparison& time : c.times) {
       if (!time.is_incomparable) pairs.push_back({time.a, time.b, std::nullopt});

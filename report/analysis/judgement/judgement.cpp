@@ -218,6 +218,7 @@ bool is_disturbed(const Tested& one) {
 
 std::vector<SpeedUp> judge_all(std::span<const TimePair> pairs, const Thresholds& thresholds, Apart apart) {
   std::vector<Tested> all;
+  all.reserve(pairs.size());
   std::map<bool, std::vector<double>> p;  // of those that something disturbed, and of the others
   for (const TimePair& pair : pairs) {
     all.push_back(tested(pair, apart));
@@ -229,6 +230,7 @@ std::vector<SpeedUp> judge_all(std::span<const TimePair> pairs, const Thresholds
     together[disturbed] = multipliers(of_them);
   }
   std::vector<SpeedUp> results;
+  results.reserve(pairs.size());
   std::map<bool, std::size_t> next;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const bool disturbed = is_disturbed(all[i]);
