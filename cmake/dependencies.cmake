@@ -49,7 +49,8 @@ target_link_libraries(mprof_openblas INTERFACE Threads::Threads)
 target_link_libraries(mprof_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)  # which libsqlite3.a does not name
 
 # JavaScript that reports hold: charts, and the colours of code.
-set(MPROF_ECHARTS ${CMAKE_SOURCE_DIR}/node_modules/echarts/dist/echarts.min.js)
+set(MPROF_ECHARTS echarts.min.js echarts.js)  # for pages, and for the charts that mprof draws itself
+list(TRANSFORM MPROF_ECHARTS PREPEND ${CMAKE_SOURCE_DIR}/node_modules/echarts/dist/)
 set(MPROF_PRISM core clike c cpp)
 list(TRANSFORM MPROF_PRISM REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/node_modules/prismjs/components/prism-\\1.min.js")
 foreach(script ${MPROF_ECHARTS} ${MPROF_PRISM})

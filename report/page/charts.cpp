@@ -16,7 +16,7 @@ namespace {
 
 /// What ECharts expects of its surroundings. Nothing is drawn later: a static chart has no animation.
 constexpr std::string_view surroundings = R"js(
-  var console = { log: function () {}, warn: function () {}, error: function () {} };
+  var global = this, console = { log: function () {}, warn: function () {}, error: function () {} };
   function setTimeout() { return 0; }
   function clearTimeout() {}
   // Duktape sorts by pivots that it draws at random. What compares alike keeps its order since ES2019, as in
@@ -136,7 +136,8 @@ ChartRenderer::ChartRenderer(const Templates& templates)
   if (heap_ == nullptr)
     throw Error(ExitCode::environment, "no memory for the chart renderer. Free some and try again.");
   evaluate(heap_.get(), surroundings, "surroundings");
-  evaluate(heap_.get(), templates.load("echarts.min.js"), "echarts.min.js");
+  // Not echarts.min.js: Duktape finds a variable by a hash of its name, and its names of two letters collide.
+  evaluate(heap_.get(), templates.load("echarts.js"), "echarts.js");
   for (const char* script : chart_scripts) evaluate(heap_.get(), templates.load(script), script);
 }
 

@@ -43,41 +43,55 @@ class Output {
   std::vector<fs::path> written_;
 };
 
-/// Draws charts on several threads: a chart takes a quarter of a second of JavaScript.
-std::vector<std::string> drawn(const std::vector<const json*>& charts, const Templates& templates) {
-  // A renderer takes as long to be made as a chart to be drawn.
-  constexpr std::size_t most_threads = 8, charts_of_thread = 3;
-  std::vector<std::string> drawings(charts.size());
-  std::atomic<std::size_t> next = 0;
-  const auto draw = [&] {
-    if (next >= charts.size()) return;
-    const ChartRenderer renderer(templates);
-    for (std::size_t i = next++; i < charts.size(); i = next++) drawings[i] = renderer.svg(*charts[i]);
-  };
-  const std::size_t threads = std::min(
-      {charts.size() / charts_of_thread, most_threads, std::size_t{std::thread::hardware_concurrency()}});
-  std::vector<std::future<void>> others;
-  try {
-    while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, draw));
-  } catch (const std::system_error&) {
-    // No more threads are to be had: those that there are draw all.
+/// Draws a page's charts that are for paper on several threads, beside what is done until they are asked for:
+/// a chart takes a quarter of a second of JavaScript.
+class Drawing {
+ public:
+  Drawing(const Page& page, const Templates& templates) : templates_(templates) {
+    for (const auto& [chart, drawn_on] : page.charts) {
+      if (drawn_on != DrawnOn::screen) charts_.push_back(chart);
+    }
+    drawings_.resize(charts_.size());
+    // A renderer takes as long to be made as a chart to be drawn.
+    constexpr std::size_t most_threads = 8, charts_of_thread = 3;
+    const std::size_t threads = std::min(
+        {charts_.size() / charts_of_thread, most_threads, std::size_t{std::thread::hardware_concurrency()}});
+    try {
+      while (others_.size() + 1 < threads)
+        others_.push_back(std::async(std::launch::async, [this] { draw(); }));
+    } catch (const std::system_error&) {
+      // No more threads are to be had: those that there are draw all.
+    }
   }
-  draw();
-  for (std::future<void>& other : others) other.get();
-  return drawings;
-}
+  ~Drawing() { next_ = charts_.size(); }
+  Drawing(const Drawing&) = delete;
+  Drawing& operator=(const Drawing&) = delete;
+
+  void write(Output& output) {
+    draw();
+    for (std::future<void>& other : others_) other.get();
+    for (std::size_t i = 0; i < charts_.size(); ++i)
+      output.write(charts_[i]["file"].get<std::string>(), drawings_[i]);
+  }
+
+ private:
+  void draw() {
+    if (next_ >= charts_.size()) return;
+    const ChartRenderer renderer(templates_);
+    for (std::size_t i = next_++; i < charts_.size(); i = next_++) drawings_[i] = renderer.svg(charts_[i]);
+  }
+
+  const Templates& templates_;
+  std::vector<json> charts_{};
+  std::vector<std::string> drawings_{};
+  std::atomic<std::size_t> next_ = 0;
+  std::vector<std::future<void>> others_{};
+};
 
 void write_markdown(const Page& page, const Templates& templates, Output& output) {
   for (const char* length : {"brief", "milestone", "evidence"})
     output.write(fmt::format("{}.md", length), render_markdown(templates, length, page.view));
   for (const auto& [file, contents] : page.files) output.write(file, contents);
-  std::vector<const json*> charts;
-  for (const auto& [chart, drawn_on] : page.charts) {
-    if (drawn_on != DrawnOn::screen) charts.push_back(&chart);
-  }
-  const std::vector<std::string> drawings = drawn(charts, templates);
-  for (std::size_t i = 0; i < charts.size(); ++i)
-    output.write((*charts[i])["file"].get<std::string>(), drawings[i]);
 }
 
 /// What colours code: the parts of Prism for C++, in the order in which they need each other.
@@ -135,9 +149,14 @@ std::vector<std::filesystem::path> write_report(const Run& run, const ReportOpti
     unpack(view);
     output.write("milestone.view.json", view.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   }
-  if (wanted("md")) write_markdown(page, templates, output);
-  if (!wanted("html") && !wanted("pdf")) return output.written();
-  const std::string html = html_of(std::move(page), templates);
+  std::optional<Drawing> drawing;
+  if (wanted("md")) {
+    drawing.emplace(page, templates);
+    write_markdown(page, templates, output);
+  }
+  const bool is_html_wanted = wanted("html") || wanted("pdf");
+  const std::string html = is_html_wanted ? html_of(std::move(page), templates) : "";
+  if (drawing) drawing->write(output);
   if (wanted("html")) output.write("milestone.html", html);
   if (wanted("pdf")) output.write("milestone.pdf", print_to_pdf(find_chromium(), html));
   return output.written();
