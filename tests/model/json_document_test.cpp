@@ -159,13 +159,13 @@ TEST(Document, TellsKindsOfNumbersApartAsAParserDoes) {
 /// Each length of text, and each amount of memory that may be taken, gives the same.
 TEST(Document, IsTheSameHoweverLongAndHoweverItIsRead) {
   std::string text = R"({"rows": [[-0, 0, 1.5e-07, "é\n"])";
-  for (const std::size_t rows : {1, 10'000, 200'000}) {
+  for (const std::size_t rows : {1U, 10'000U, 200'000U}) {
     for (std::size_t i = 0; i < rows; ++i)
       text += ", [" + std::to_string(i) + R"(, -1e-05, "a\u0041", {"k": null, "-0": true}])";
     const std::string whole = text + "]}";
     const std::string expected = json::parse(whole, "x").dump();
     EXPECT_EQ(read(whole), expected);
-    for (const std::uintmax_t small : {16, 64}) {  // bytes of memory for each of text, besides its own three
+    for (const std::uintmax_t small : {16U, 64U}) {  // bytes of memory for each of text, besides its own three
       Allowance allowance(small * whole.size());
       EXPECT_EQ(Document(whole, "x", allowance).root().tree().dump(), expected) << rows << " " << small;
     }

@@ -326,7 +326,7 @@ TEST(RecordOfManyCases, IsRefusedForTheFirstThatIsWrong) {
     write_file(file, "[" + std::to_string(i));
     return file.string() + ": not valid JSON at line 1, column ";
   };
-  for (const std::size_t i : {199, 131, 130, 65, 64, 1}) {
+  for (const std::size_t i : {199U, 131U, 130U, 65U, 64U, 1U}) {
     const std::string expected = damage(i);
     for (int tries = 0; tries < 5; ++tries)
       expect_contains(message_of([&] { static_cast<void>(read_record(temporary.path())); }), expected);
