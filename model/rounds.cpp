@@ -139,8 +139,9 @@ void add_rounds(PassResult& pass, PassResult more) {
 }
 
 bool have_like_steps(const Measurement& a, const Measurement& b) {
-  return std::ranges::any_of(
-      a.derived->step, [&](const std::string& name) { return std::ranges::find(b.derived->step, name) != b.derived->step.end(); });
+  return std::ranges::any_of(a.derived->step, [&](const std::string& name) {
+    return std::ranges::find(b.derived->step, name) != b.derived->step.end();
+  });
 }
 
 void add_steps(Measurement& row, Measurement more) {

@@ -165,7 +165,8 @@ TEST(Document, IsTheSameHoweverLongAndHoweverItIsRead) {
     const std::string whole = text + "]}";
     const std::string expected = json::parse(whole, "x").dump();
     EXPECT_EQ(read(whole), expected);
-    for (const std::uintmax_t small : {16U, 64U}) {  // bytes of memory for each of text, besides its own three
+    for (const std::uintmax_t small :
+         {16U, 64U}) {  // bytes of memory for each of text, besides its own three
       Allowance allowance(small * whole.size());
       EXPECT_EQ(Document(whole, "x", allowance).root().tree().dump(), expected) << rows << " " << small;
     }
