@@ -46,6 +46,9 @@ constexpr double unseen_allowance = 20e-6;
 constexpr double unseen_allowance_held = 3e-6;
 constexpr double unseen_limit = 1.5;
 constexpr std::uint32_t most_unseen = 5;
+/// Of short executions there are more, within this time, s: on a busy host five in a row may be slow.
+constexpr std::uint32_t most_short_unseen = 25;
+constexpr double short_unseen_seconds = 0.5;
 /// With fewer samples nobody knows what an op usually takes.
 constexpr std::size_t fewest_seen = 6;
 
@@ -472,7 +475,12 @@ double largest_ratio(const ByOp& ops) {
 void try_unseen_inputs(const MeasureContext& context, Execution& execution, Trials& trials,
                        PassResult& result) {
   ByOp ops = known_times(result.measurements);
-  while (result.status == Status::ok && result.scrutiny->unseen < most_unseen) {
+  const double until = context.clock.now() + short_unseen_seconds;
+  const auto are_more = [&] {
+    const std::uint32_t done = result.scrutiny->unseen;
+    return done < most_unseen || (done < most_short_unseen && context.clock.now() < until);
+  };
+  while (result.status == Status::ok && are_more()) {
     add(another_execution(context, execution, trials.unseen(), result), true, ops);
     ++result.scrutiny->unseen;
     if (result.status != Status::ok || largest_ratio(ops) <= unseen_limit) return;

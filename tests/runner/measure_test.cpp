@@ -152,6 +152,30 @@ TEST_F(Measure, AHostThatGetsBusyAfterTheSamplesMakesNothingSuspect) {
   EXPECT_EQ(executions, 1 + 1 + 7 + 2) << "one on unseen inputs, and one beside it";
 }
 
+/// A busy host may put five short executions aside, one after the other, and none of the known ones beside
+/// them.
+TEST_F(Measure, AShortOpHasManyTriesOnUnseenInputs) {
+  device.flush_seconds = 0;
+  for (const auto& [slow, status] : {std::pair{20, Status::ok}, {25, Status::suspect}}) {
+    int unseen = 0;
+    double next = 1e-3;
+    test::Script script;
+    script.on_stage = [&](Stage stage) { clock.advance(stage == Stage::forward ? next : 0); };
+    script.on_unseen = [&] {
+      next = 1e-3;
+      ++unseen;
+      return test::right_result().verification.front();
+    };
+    script.on_sample = [&, slow = slow, taken = 0]() mutable {
+      next = ++taken >= 7 && unseen < slow ? 10e-3 : 1e-3;  // of the execution behind this one
+      return test::right_result().verification.front();
+    };
+    const PassResult result = timing(script);
+    EXPECT_EQ(result.status, status) << result.reason;
+    EXPECT_EQ(result.scrutiny->unseen, slow == 20 ? 21U : 25U);
+  }
+}
+
 TEST_F(Measure, AnOpIsTimedBehindAHeldDeviceAndTheHostWithoutIt) {
   device.forwards = 3;
   device.can_hold = true;
