@@ -287,6 +287,7 @@ std::string signed_points(double difference) {
 }
 
 std::string plus_minus(double ratio) {
+  if (ratio > 1) return fmt::format("±>100{}%", no_break_space);
   return fmt::format("±{}{}%", fixed(100 * ratio, 100 * ratio < 9.95 ? 1 : 0), no_break_space);
 }
 

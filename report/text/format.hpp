@@ -64,7 +64,8 @@ struct Scale {
 [[nodiscard]] std::string signed_fixed(double difference, int decimals);
 /// With one decimal and its unit: "+3.2 points".
 [[nodiscard]] std::string signed_points(double difference);
-/// Half the width of an interval over its middle: "±0.3 %".
+/// Half the width of an interval over its middle: "±0.3 %". More than the whole, "±>100 %", says that little
+/// is known.
 [[nodiscard]] std::string plus_minus(double ratio);
 /// "14.3×", "0.95×".
 [[nodiscard]] std::string times(double factor);

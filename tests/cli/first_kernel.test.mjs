@@ -37,7 +37,7 @@ function changed(text, diff) {
 function comparable(line, folder) {
   return line
     .replaceAll(`${folder}/`, "")
-    .replace(/±[\d.,]+[ \u00a0]?%|\([\d.,]+–[\d.,]+×\)/g, "")
+    .replace(/±>?[\d.,]+[ \u00a0]?%|\([\d.,]+–[\d.,]+×\)/g, "")
     .replace(/\[[a-z]\]/g, "")
     .replace(/\b(?:faster|slower|same|inconclusive|undecided)\*?/g, "?")
     .replace(/\bsuspect$/, "ok")

@@ -41,6 +41,8 @@ TEST(Format, PercentAndFactors) {
   EXPECT_EQ(format::signed_percent(-0.0001), "0.0" + nbsp + "%") << "no signed zero";
   EXPECT_EQ(format::plus_minus(0.003), "±0.3" + nbsp + "%");
   EXPECT_EQ(format::plus_minus(0.25), "±25" + nbsp + "%");
+  EXPECT_EQ(format::plus_minus(1), "±100" + nbsp + "%");
+  EXPECT_EQ(format::plus_minus(70.65), "±>100" + nbsp + "%") << "no time is below zero";
   EXPECT_EQ(format::times(14.31), "14.3×");
   EXPECT_EQ(format::times(0.954), "0.954×");
   EXPECT_EQ(format::times(14.1, 14.5), "14.1–14.5×");
