@@ -192,27 +192,29 @@ void put_in_rounds(Measurement& m) {
   m.derived.own().between = {deviation * deviation, 20};
 }
 
-Measurement measured(std::string metric, std::string op, std::vector<double> samples, Source source) {
+Measurement measured(const std::string& metric, const std::string& op, std::vector<double> samples,
+                     Source source) {
   Measurement m;
-  m.metric = std::move(metric);
-  m.op = std::move(op);
+  m.metric = metric;
+  m.op = op;
   m.source = source;
   m.samples = std::move(samples);
   put_in_rounds(m);
   return m;
 }
 
-Measurement absent(std::string metric, std::string op, std::string reason) {
+Measurement absent(const std::string& metric, const std::string& op, std::string reason) {
   Measurement m;
-  m.metric = std::move(metric);
-  m.op = std::move(op);
+  m.metric = metric;
+  m.op = op;
   m.absent = std::move(reason);
   return m;
 }
 
-Measurement of_kernel(std::string metric, std::string op, std::string kernel, double value) {
-  Measurement m = measured(std::move(metric), std::move(op), {value});
-  m.kernel = std::move(kernel);
+Measurement of_kernel(const std::string& metric, const std::string& op, const std::string& kernel,
+                      double value) {
+  Measurement m = measured(metric, op, {value});
+  m.kernel = kernel;
   return m;
 }
 

@@ -18,9 +18,9 @@ namespace mprof::samples {
 [[nodiscard]] std::vector<double> around(double middle, double spread = 0.004, std::size_t count = 21);
 
 /// A measurement with these samples.
-[[nodiscard]] Measurement measured(std::string metric, std::string op, std::vector<double> samples,
-                                   Source source = Source::measured);
-[[nodiscard]] Measurement absent(std::string metric, std::string op, std::string reason);
+[[nodiscard]] Measurement measured(const std::string& metric, const std::string& op,
+                                   std::vector<double> samples, Source source = Source::measured);
+[[nodiscard]] Measurement absent(const std::string& metric, const std::string& op, std::string reason);
 
 /// A problem of the family "conv", and the batch of its case.
 [[nodiscard]] Problem at_batch(std::uint64_t batch);
@@ -42,7 +42,8 @@ namespace mprof::samples {
                                std::string reason);
 
 /// A kernel's measurement, as the counters and trace passes leave it.
-[[nodiscard]] Measurement of_kernel(std::string metric, std::string op, std::string kernel, double value);
+[[nodiscard]] Measurement of_kernel(const std::string& metric, const std::string& op,
+                                    const std::string& kernel, double value);
 
 /// Counters of a kernel of an op, as the default presets read them: throughputs in percent, 1 ms long.
 void add_kernel(Case& c, const std::string& op, const std::string& kernel, double compute, double memory);
