@@ -8,8 +8,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <system_error>
-#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -21,6 +19,7 @@
 #include "model/migrate/migrate.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "system/helpers.hpp"
 
 namespace mprof {
 namespace {
@@ -158,21 +157,14 @@ std::vector<PassResult> read_results(const Case& c, const Run& run, const fs::pa
 
 /// Calls work(i) for each i below `count`, on several threads where there are enough for that.
 void on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
-  constexpr std::size_t most_threads = 8, share_of_thread = 8;
+  constexpr std::size_t share_of_thread = 8;
   std::atomic<std::size_t> next = 0;
   const auto take_turns = [&] {
     for (std::size_t i = next++; i < count; i = next++) work(i);
   };
-  const std::size_t threads =
-      std::min({count / share_of_thread, most_threads, std::size_t{std::thread::hardware_concurrency()}});
-  std::vector<std::future<void>> others;
-  try {
-    while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, take_turns));
-  } catch (const std::system_error&) {
-    // No more threads are to be had: those that there are do all.
-  }
+  std::vector<std::future<void>> helpers = start_helpers(count, share_of_thread, take_turns);
   take_turns();
-  for (std::future<void>& other : others) other.get();
+  for (std::future<void>& helper : helpers) helper.get();
 }
 
 /// A case that was read before its turn, and the memory that it took.

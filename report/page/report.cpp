@@ -5,8 +5,6 @@
 #include <atomic>
 #include <future>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +17,7 @@
 #include "report/views/views.hpp"
 #include "system/error.hpp"
 #include "system/files.hpp"
+#include "system/helpers.hpp"
 
 namespace mprof {
 namespace {
@@ -53,15 +52,8 @@ class Drawing {
     }
     drawings_.resize(charts_.size());
     // A renderer takes as long to be made as a chart to be drawn.
-    constexpr std::size_t most_threads = 8, charts_of_thread = 3;
-    const std::size_t threads = std::min(
-        {charts_.size() / charts_of_thread, most_threads, std::size_t{std::thread::hardware_concurrency()}});
-    try {
-      while (others_.size() + 1 < threads)
-        others_.push_back(std::async(std::launch::async, [this] { draw(); }));
-    } catch (const std::system_error&) {
-      // No more threads are to be had: those that there are draw all.
-    }
+    constexpr std::size_t charts_of_thread = 3;
+    helpers_ = start_helpers(charts_.size(), charts_of_thread, [this] { draw(); });
   }
   ~Drawing() { next_ = charts_.size(); }
   Drawing(const Drawing&) = delete;
@@ -69,7 +61,7 @@ class Drawing {
 
   void write(Output& output) {
     draw();
-    for (std::future<void>& other : others_) other.get();
+    for (std::future<void>& helper : helpers_) helper.get();
     for (std::size_t i = 0; i < charts_.size(); ++i)
       output.write(charts_[i]["file"].get<std::string>(), drawings_[i]);
   }
@@ -85,7 +77,7 @@ class Drawing {
   std::vector<json> charts_{};
   std::vector<std::string> drawings_{};
   std::atomic<std::size_t> next_ = 0;
-  std::vector<std::future<void>> others_{};
+  std::vector<std::future<void>> helpers_{};
 };
 
 void write_markdown(const Page& page, const Templates& templates, Output& output) {
