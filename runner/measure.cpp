@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -34,8 +33,8 @@ constexpr double doubtful_seconds = 3;
 constexpr double too_long_to_repeat = 10;
 /// Samples of each op's hot time, where there is time for so many.
 constexpr std::size_t hot_samples = 11;
-/// So often a quick run executes and verifies a case at least, where what is missing takes this long at most,
-/// s.
+/// A quick run executes and verifies a case so often, if the executions beyond its samples take so many
+/// seconds at most.
 constexpr std::uint32_t fewest_executions = 16;
 constexpr double further_seconds = 1;
 /// How often samples that something disturbed are taken again.
@@ -46,7 +45,7 @@ constexpr double unseen_allowance = 20e-6;
 constexpr double unseen_allowance_held = 3e-6;
 constexpr double unseen_limit = 1.5;
 constexpr std::uint32_t most_unseen = 5;
-/// Of short executions there are more, within this time, s: on a busy host five in a row may be slow.
+/// Of short executions there are more, within so many seconds: on a busy host five in a row may be slow.
 constexpr std::uint32_t most_short_unseen = 25;
 constexpr double short_unseen_seconds = 0.5;
 /// With fewer samples nobody knows what an op usually takes.
@@ -427,13 +426,24 @@ std::vector<Measurement> another_execution(const MeasureContext& context, Execut
   return times;
 }
 
-/// What an op took at the least for inputs that it had never been given, and at the most for known ones, s.
+/// What an op took for inputs that it had never been given, and for known ones, s.
 struct OfAnOp {
-  double unseen = std::numeric_limits<double>::infinity();
-  double known = 0;
+  double known = 0;              ///< of the timed samples
+  std::vector<double> tried{};   ///< each execution on known inputs behind them
+  std::vector<double> unseen{};  ///< each on unseen ones
   double allowance = unseen_allowance;
 
-  [[nodiscard]] double ratio() const { return unseen - known > allowance ? unseen / known : 1; }
+  /// Of the fastest unseen execution and the slowest known one. Of many, one execution that waited for its
+  /// turn would excuse the others: there it is of the medians.
+  [[nodiscard]] double ratio() const {
+    if (unseen.empty()) return 1;
+    const bool are_many = unseen.size() > most_unseen;
+    const double least = are_many ? median(unseen) : std::ranges::min(unseen);
+    const double most = std::max(known, tried.empty() ? 0
+                                        : are_many    ? median(tried)
+                                                      : std::ranges::max(tried));
+    return least - most > allowance ? least / most : 1;
+  }
 };
 
 using ByOp = std::map<std::string, OfAnOp>;
@@ -456,10 +466,7 @@ void add(const std::vector<Measurement>& times, bool unseen, ByOp& ops) {
   for (const Measurement& m : times) {
     const auto op = ops.find(m.op);
     if (m.metric != "op_time" || m.samples.empty() || op == ops.end()) continue;
-    if (unseen)
-      op->second.unseen = std::min(op->second.unseen, median(m.samples));
-    else
-      op->second.known = std::max(op->second.known, median(m.samples));
+    (unseen ? op->second.unseen : op->second.tried).push_back(median(m.samples));
   }
 }
 
