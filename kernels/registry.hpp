@@ -47,7 +47,7 @@ class Registry {
       const std::shared_ptr<const FamilyLibrary>& library) const {
     return make_family_(library);
   }
-  /// Of the variant of that id; of every one without an id.
+  /// For runs with that variant; for every run if it is empty.
   void add_library(LibraryFact library, std::string variant = {}) {
     libraries_.push_back({std::move(library), std::move(variant)});
   }

@@ -18,6 +18,13 @@ const times_by_case = (run) => new Map(run.cases.flatMap((c) => {
 }));
 const timing = (c) => c.passes.find((p) => p.pass === "timing");
 
+test("a run has the versions of the libraries that its variants call, and of no others", { skip }, (t) => {
+  const out = join(temporary(t), "run");
+  const { code, err } = mprof(["run", "--variant", "conv/cpu_onednn", "--batch", "1", "--quick", "--passes", "timing", "--out", out]);
+  assert.equal(code, 0, err);
+  assert.deepEqual(Object.keys(read_run(out).environment.libraries), ["oneDNN"]);
+});
+
 test("a run is verified, sampled, valid by its schema, and makes a report and a comparison", { skip }, (t) => {
   const out = join(temporary(t), "run");
   const result = mprof([...small, "--out", out], { env: with_peaks });
