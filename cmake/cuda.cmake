@@ -90,9 +90,10 @@ function(mprof_cuda_plugins)
   target_link_libraries(mprof_cuda_plugins PUBLIC mprof_collectors mprof_cuda)
   mprof_configure_target(mprof_cuda_plugins)
 
-  mprof_injection(trace injection/trace.cpp injection/records.cpp injection/cupti_functions.cpp injection/cupti_library.cpp
+  mprof_injection(trace injection/trace.cpp injection/call_stacks.cpp injection/cupti_functions.cpp injection/cupti_library.cpp
     injection/device_launches.cpp injection/graph_nodes.cpp injection/journal_writer.cpp injection/launch_log.cpp
-    injection/nvtx_callbacks.cpp injection/nvtx_payloads.cpp injection/window_gate.cpp model/trace/op_name.cpp
+    injection/native_frames.cpp injection/nvtx_callbacks.cpp injection/nvtx_payloads.cpp injection/own_memory.cpp
+    injection/python_frames.cpp injection/records.cpp injection/window_gate.cpp model/trace/op_name.cpp
     model/trace/window.cpp system/glob.cpp)
 
   mprof_injection(ranges injection/ranges.cpp injection/nvtx_calls.cpp injection/journal_writer.cpp)

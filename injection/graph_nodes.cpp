@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "injection/launch_log.hpp"
 #include "model/trace/journal.hpp"
 
 namespace mprof::injection {
@@ -30,6 +31,7 @@ bool GraphNodes::take(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
   if (is_copy && graph.originalNode != nullptr) cupti_.graph_node_id(graph.originalNode, &node.original);
   thread_local const auto thread = static_cast<std::uint32_t>(::gettid());
   node.thread = thread;
+  node.stack = LaunchLog::stack_of_launching();
   const std::lock_guard lock(mutex_);
   chunk_.add_value(journal::Kind::graph_node, node);
   if (chunk_.bytes().size() >= written_together) journal_.write(std::exchange(chunk_, {}));

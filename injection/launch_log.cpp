@@ -71,6 +71,7 @@ Shape shape_of_runtime(CUpti_CallbackId id, const void* parameters) {
 /// What a thread is launching. A launch of the runtime's holds one of the driver's.
 struct Launching {
   bool is_in_runtime = false;
+  std::uint32_t stack = 0;
   Noted launch{};
 };
 thread_local Launching launching;
@@ -86,7 +87,8 @@ std::uint32_t result_of(const CUpti_CallbackData& call) {
 
 }  // namespace
 
-LaunchLog::LaunchLog(JournalWriter& journal, const CuptiFunctions& cupti) : journal_(journal), cupti_(cupti) {
+LaunchLog::LaunchLog(JournalWriter& journal, const CuptiFunctions& cupti, CallStacks* stacks)
+    : journal_(journal), cupti_(cupti), stacks_(stacks) {
   (void)::pthread_atfork(nullptr, nullptr, [] { is_child = true; });
 }
 
@@ -125,6 +127,7 @@ bool LaunchLog::take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
   }
   if (!is_one_of(launch_calls, id) && !is_one_of(graph_calls, id)) return false;
   if (is_child.load(std::memory_order_relaxed)) return true;
+  launching.stack = begins_now && stacks_ != nullptr ? stacks_->take(call.correlationId) : 0;
   if (begins_now) {
     begins(id, call);
   } else if (const std::uint32_t result = result_of(call); result != 0) {
@@ -137,6 +140,10 @@ bool LaunchLog::take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUp
     if (!launching.is_in_runtime) ends(result, launching.launch);
   }
   return true;
+}
+
+std::uint32_t LaunchLog::stack_of_launching() {
+  return launching.stack;
 }
 
 void LaunchLog::begins(CUpti_CallbackId id, const CUpti_CallbackData& call) {

@@ -9,6 +9,7 @@
 
 #include <cupti.h>
 
+#include "injection/call_stacks.hpp"
 #include "injection/cupti_functions.hpp"
 #include "injection/journal_writer.hpp"
 #include "model/trace/launch_record.hpp"
@@ -19,12 +20,15 @@ namespace mprof::injection {
 /// refuses are in its journal. What a GPU was doing when something went wrong is known from them.
 class LaunchLog {
  public:
-  LaunchLog(JournalWriter& journal, const CuptiFunctions& cupti);
+  /// `stacks`: of launches; nullptr: none are taken.
+  LaunchLog(JournalWriter& journal, const CuptiFunctions& cupti, CallStacks* stacks);
 
   /// Has CUPTI call back for launches.
   void watch(CUpti_SubscriberHandle subscriber);
   /// A call of CUPTI's, of any of the two APIs. False: it is no launch.
   bool take(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call);
+  /// The number of the stack from which the calling thread is launching something; 0: of none.
+  [[nodiscard]] static std::uint32_t stack_of_launching();
 
  private:
   /// A kernel's name, and how often it was launched.
@@ -42,6 +46,7 @@ class LaunchLog {
 
   JournalWriter& journal_;
   const CuptiFunctions& cupti_;
+  CallStacks* stacks_;
   std::atomic<launch_log::Head*> head_ = nullptr;
   launch_log::Launch* places_ = nullptr;
   std::atomic<std::uint64_t> failures_ = 0;

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 #include "injection/abrupt_end.hpp"
+#include "injection/call_stacks.hpp"
 #include "injection/cupti_functions.hpp"
 #include "injection/device_launches.hpp"
 #include "injection/graph_nodes.hpp"
@@ -51,6 +53,11 @@ constexpr CUpti_ActivityKind recorded_kinds[] = {
     CUPTI_ACTIVITY_KIND_DRIVER,          CUPTI_ACTIVITY_KIND_MARKER,
     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_OVERHEAD,
     CUPTI_ACTIVITY_KIND_MEMORY2,         CUPTI_ACTIVITY_KIND_CONTEXT};
+
+bool wants_stacks() {
+  const char* const told = std::getenv(journal::stacks_variable);
+  return told == nullptr || std::string_view(told) != "0";
+}
 
 /// The recording of this process. Never destroyed: CUPTI calls back while the process ends.
 class Recorder {
@@ -154,6 +161,7 @@ class Recorder {
     cupti_.flush_all(how);
     payloads_.flush();
     nodes_.write();
+    stacks_.write();
     std::size_t dropped = 0;
     if (cupti_.dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped > 0) {
       Chunk chunk;
@@ -327,7 +335,8 @@ class Recorder {
 
   JournalWriter journal_;
   CuptiFunctions cupti_{CuptiFunctions::Use::records};
-  LaunchLog launches_{journal_, cupti_};
+  CallStacks stacks_{journal_};
+  LaunchLog launches_{journal_, cupti_, wants_stacks() ? &stacks_ : nullptr};
   NvtxPayloads payloads_{journal_};
   GraphNodes nodes_{journal_, cupti_};
   WindowGate gate_{journal_};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <cupti_version.h>
@@ -14,12 +15,14 @@
 
 #include "collectors/cuda/cupti_records.hpp"
 #include "collectors/cuda/kernel_faults.hpp"
+#include "collectors/native_lines.hpp"
 #include "collectors/os_runtime.hpp"
 #include "cuda/cupti.hpp"
 #include "cuda/record_layout.hpp"
 #include "device/device.hpp"
 #include "model/trace/nsys_schema.hpp"
 #include "model/trace/range_payloads.hpp"
+#include "system/clock.hpp"
 
 namespace mprof {
 namespace {
@@ -143,6 +146,42 @@ void begin_with_ranges(trace::Interval& window, const journal::Journal& journal,
   }
 }
 
+/// The stacks of a process, by the journal's numbers.
+std::map<std::uint64_t, trace::StackIndex> add_stacks(const journal::Journal& journal, trace::Trace& trace) {
+  std::map<std::uint64_t, trace::StackIndex> stacks{{0, trace::no_stack}};
+  const auto name = [&](std::uint64_t text) {
+    const auto found = journal.texts.find(text);
+    return found == journal.texts.end() ? trace::NameIndex{0} : trace.names.index(found->second);
+  };
+  for (const auto& [number, stack] : journal.stacks) {
+    std::vector<trace::StackFrame> frames;
+    for (const journal::StackFrame& frame : stack) {
+      const bool is_python = frame.address == 0;
+      frames.push_back({.function = name(frame.function),
+                        .module = is_python ? 0 : name(frame.file),
+                        .file = is_python ? name(frame.file) : 0,
+                        .line = frame.line,
+                        .address = frame.address});
+    }
+    stacks[number] = trace.stacks.index(frames);
+  }
+  return stacks;
+}
+
+/// Each call of a launch has its stack: the runtime's, and the driver's within it.
+void place_stacks(const journal::Journal& journal, const std::map<std::uint64_t, trace::StackIndex>& stacks,
+                  trace::Trace& trace) {
+  std::unordered_map<std::int64_t, trace::StackIndex> of_launches;
+  for (const journal::StackOfLaunch& launch : journal.stacks_of_launches) {
+    const auto stack = stacks.find(launch.stack);
+    if (stack != stacks.end()) of_launches[launch.correlation] = stack->second;
+  }
+  for (trace::Call& call : trace.calls) {
+    const auto stack = of_launches.find(call.correlation);
+    if (stack != of_launches.end()) call.stack = stack->second;
+  }
+}
+
 /// Adds what one process did.
 void add_process(const journal::Journal& journal, InjectedPass& pass) {
   CuptiRecords records(journal.head.process);
@@ -170,13 +209,18 @@ void add_process(const journal::Journal& journal, InjectedPass& pass) {
   for (const std::string& sentence : kernel_faults(journal, recording.trace))
     pass.notes.push_back(fmt::format("Process {}: {}", journal.head.process, sentence));
   if (const auto start = cuda_start_of(journal, recording.trace.calls)) pass.cuda_starts.push_back(*start);
-  trace::add_rows(pass.trace, recording.trace);
-  for (const journal::GraphNode& node : journal.graph_nodes)
-    pass.trace.graph_nodes.push_back(
+  const auto stacks = add_stacks(journal, recording.trace);
+  place_stacks(journal, stacks, recording.trace);
+  for (const journal::GraphNode& node : journal.graph_nodes) {
+    const auto stack = stacks.find(node.stack);
+    recording.trace.graph_nodes.push_back(
         {.time = {node.time, node.time},
          .thread = trace::nsys::global_thread(trace::nsys::global_process(journal.head.process), node.thread),
          .id = node.id,
-         .original = node.original});
+         .original = node.original,
+         .stack = stack == stacks.end() ? trace::no_stack : stack->second});
+  }
+  trace::add_rows(pass.trace, recording.trace);
   trace::ProcessInfo& process = pass.trace.processes.emplace_back(
       trace::ProcessInfo{trace::nsys::global_process(journal.head.process), journal.name});
   if (journal.rank) {
@@ -209,6 +253,7 @@ std::map<std::string, std::string> variables(const std::filesystem::path& librar
 InjectedPass read(const InjectionRequest& request) {
   InjectedPass pass = read_injected_trace(journal::read_journals(request.folder));
   if (pass.trace.calls.empty() && pass.trace.ranges.empty()) return pass;
+  find_native_lines(pass.trace, steady_clock());
   for (std::string& note : os_runtime::add_calls(request.folder, pass.trace))
     pass.notes.push_back(std::move(note));
   return pass;

@@ -19,6 +19,9 @@ inline constexpr const char* cupti_variable = "MPROF_CUPTI";      ///< libcupti,
 /// How often program counters are sampled: every 2^n cycles of a multiprocessor.
 inline constexpr const char* sampling_variable = "MPROF_SAMPLING_PERIOD";
 
+/// "0": no call stacks are taken.
+inline constexpr const char* stacks_variable = "MPROF_STACKS";
+
 /// What machine code that was sampled is kept as, beside the journals: "ab12.cubin", by its checksum.
 inline constexpr const char* code_extension = ".cubin";
 
@@ -55,6 +58,8 @@ enum class Kind : std::uint32_t {
   payload,     ///< a Payload, and its bytes
   stall,       ///< a std::uint32_t by which StallCount names it, and CUPTI's name of its metric
   sampled,     ///< a SampledPlace, and its StallCounts; further ones of a place add up
+  stack,       ///< a std::uint64_t from 1 on, by which others name it, and its StackFrames, innermost first
+  launched,    ///< StackOfLaunches, one after another
 };
 
 /// Which rank of a distributed program a process is, as its launcher's environment says.
@@ -111,7 +116,22 @@ struct GraphNode {
   std::uint64_t id = 0;        ///< CUPTI's, as the records of kernels have it
   std::uint64_t original = 0;  ///< of which it is a copy; 0: of none
   std::uint32_t thread = 0;
+  std::uint32_t stack = 0;  ///< of the launch that was captured; 0: of none
+};
+
+/// A frame of a call stack.
+struct StackFrame {
+  std::uint64_t function = 0;  ///< a text's number, here and below: Python's name, or a symbol; 0: not known
+  std::uint64_t file = 0;      ///< the source of Python, or the program or library that has the machine code
+  std::uint64_t address = 0;   ///< in that file, of the instruction after the call; 0: of Python
+  std::uint32_t line = 0;      ///< of Python; 0: not known
   std::uint32_t reserved = 0;
+};
+
+/// From where a kernel or a graph was launched.
+struct StackOfLaunch {
+  std::uint32_t correlation = 0;  ///< of the call
+  std::uint32_t stack = 0;        ///< its number
 };
 
 /// When a window of a trace opened or closed; one that closes never lasts until the process ends.

@@ -68,6 +68,17 @@ void add_samples(Journal& journal, Kind kind, std::string_view bytes) {
   }
 }
 
+/// Where launches came from.
+void add_stacks(Journal& journal, Kind kind, std::string_view bytes) {
+  if (kind == Kind::launched) {
+    while (const auto launch = take_value<StackOfLaunch>(bytes))
+      journal.stacks_of_launches.push_back(*launch);
+  } else if (const auto number = take_value<std::uint64_t>(bytes)) {
+    std::vector<StackFrame>& stack = journal.stacks[*number];
+    while (const auto frame = take_value<StackFrame>(bytes)) stack.push_back(*frame);
+  }
+}
+
 void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
   switch (kind) {
     case Kind::name:
@@ -121,6 +132,10 @@ void add_entry(Journal& journal, Kind kind, std::string_view bytes) {
     case Kind::stall:
     case Kind::sampled:
       add_samples(journal, kind, bytes);
+      return;
+    case Kind::stack:
+    case Kind::launched:
+      add_stacks(journal, kind, bytes);
       return;
     default:
       add_counters(journal, kind, bytes);

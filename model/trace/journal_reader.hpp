@@ -39,6 +39,8 @@ struct Journal {
   std::vector<WindowEdge> window_edges{};
   std::map<std::uint32_t, std::string> stalls{};  ///< CUPTI's names of their metrics
   std::vector<std::pair<SampledPlace, std::vector<StallCount>>> sampled{};
+  std::map<std::uint64_t, std::vector<StackFrame>> stacks{};
+  std::vector<StackOfLaunch> stacks_of_launches{};
   Beginning beginning{};
   std::uint64_t dropped = 0;
   std::vector<std::string> notes{};

@@ -220,6 +220,7 @@ class Reader {
         [&](Call& call, const Home& home) {
           call.in_case = home.in_case;
           call.place = home.place;
+          call.stack = no_stack;
           visit(trace_, call);
         });
     return std::move(trace_);
@@ -227,12 +228,14 @@ class Reader {
 
   Trace read() {
     const Parts& parts = query_.parts;
+    if (parts.stacks) read_stacks();
     if (parts.kernels) read_kernels();
     if (parts.kernels) read_correlated(tables::graphs, trace_.graphs);
     if (parts.graph_nodes) read_graph_nodes();
     if (parts.transfers) read_correlated(tables::copies, trace_.transfers);
     if (parts.transfers) read_sets();
-    if (parts.calls) read_correlated(tables::calls, trace_.calls);
+    if (parts.calls)
+      read_correlated(tables::calls, trace_.calls, [&](Call& call) { call.stack = stack_of(call.stack); });
     if (parts.system_calls) read_system_calls();
     const bool is_cut_by_pauses = parts.system_calls || parts.overheads;
     if (parts.ranges || is_cut_by_pauses) read_own_ranges();
@@ -295,7 +298,7 @@ class Reader {
   template <class Row, class HomeOf, class Visit>
   void each_wanted(const tables::Table<Row>& table, const HomeOf& home_of, const Visit& visit) {
     const tables::Detail detail =
-        query_.parts.kernel_details ? tables::Detail::read : tables::Detail::left_out;
+        query_.parts.kernel_details || query_.parts.stacks ? tables::Detail::read : tables::Detail::left_out;
     Rows<Row> rows(database_, table, strings_, {}, {}, detail);
     while (auto row = rows.next()) {
       const std::optional<Home> home = home_of(*row);
@@ -574,8 +577,30 @@ class Reader {
         tables::graph_nodes, [&](const GraphNode& row) { return by_time(row.thread, row.time.start); },
         [&](GraphNode& node, const Home& home) {
           node.in_case = home.in_case;
+          node.stack = stack_of(node.stack);
           trace_.graph_nodes.push_back(node);
         });
+  }
+
+  /// A file that was written from an export may have the frames of a stack apart.
+  void read_stacks() {
+    std::map<std::int64_t, std::map<std::int64_t, StackFrame>> stacks;
+    each(tables::stacks, [&](const tables::StackRow& row) {
+      StackFrame frame = row.of;
+      if (frame.address == 0 && frame.module == frame.file) frame.module = 0;  // of Python
+      stacks[row.id].emplace(row.depth, frame);
+    });
+    for (const auto& [id, by_depth] : stacks) {
+      std::vector<StackFrame> frames;
+      for (const auto& [depth, frame] : by_depth) frames.push_back(frame);
+      stacks_[id] = trace_.stacks.index(frames);
+    }
+  }
+
+  /// Of the file's id.
+  [[nodiscard]] StackIndex stack_of(std::int64_t id) const {
+    const auto found = stacks_.find(id);
+    return found == stacks_.end() ? no_stack : found->second;
   }
 
   void read_overheads() {
@@ -687,6 +712,7 @@ class Reader {
   std::map<std::pair<std::int64_t, std::uint32_t>, std::uint32_t> numbers_;  ///< of devices, by process
   std::set<std::pair<std::int64_t, std::uint32_t>> green_contexts_;          ///< by process
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;
+  std::map<std::int64_t, StackIndex> stacks_;   ///< by the file's own numbers
   std::map<std::uint32_t, std::string> uuids_;  ///< of the rows of TARGET_INFO_GPU
 };
 
@@ -705,6 +731,7 @@ Parts& Parts::operator|=(const Parts& other) {
   tallies |= other.tallies;
   graph_nodes |= other.graph_nodes;
   gpu_samples |= other.gpu_samples;
+  stacks |= other.stacks;
   return *this;
 }
 

@@ -27,6 +27,7 @@ struct Parts {
   bool tallies = false;  ///< of an export: sums over its other tables (tallies.hpp)
   bool graph_nodes = false;
   bool gpu_samples = false;
+  bool stacks = false;  ///< of calls and of graph nodes
 
   Parts& operator|=(const Parts& other);
   bool operator==(const Parts&) const = default;
@@ -48,7 +49,8 @@ inline constexpr Parts every_part{.kernels = true,
                                   .allocations = true,
                                   .tallies = true,
                                   .graph_nodes = true,
-                                  .gpu_samples = true};
+                                  .gpu_samples = true,
+                                  .stacks = true};
 
 struct Query {
   Parts parts = shown_parts;

@@ -27,6 +27,8 @@ class ToFile {
   /// The id of a text in StringIds, which is added when it is new.
   [[nodiscard]] virtual std::int64_t string(NameIndex name) = 0;
   [[nodiscard]] virtual std::int64_t string(std::string_view text) = 0;
+  /// The id of a stack of calls.
+  [[nodiscard]] virtual std::int64_t stack(StackIndex index) = 0;
 };
 
 /// The names of a trace for a file's ids of texts.

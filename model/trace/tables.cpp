@@ -359,6 +359,14 @@ constexpr Field<GraphNode> made{moment<&GraphNode::time, &Interval::start>.write
 constexpr Field<GraphNode> node_event_name{
     [](const GraphNode&, ToFile& file) { return Value(file.string("Graph Node Creation")); }};
 
+/// NULL where no stack is known. A reader finds the file's id in the row.
+template <auto Member>
+constexpr Field<RowOf<Member>> stack_id{[](const RowOf<Member>& row, ToFile& file) {
+                                          return row.*Member == no_stack ? Value()
+                                                                         : Value(file.stack(row.*Member));
+                                        },
+                                        plain<Member>.read};
+
 constexpr auto graph_node_columns = columns<GraphNode>({
     {"start", known_integer, made, needed},
     {"end", known_integer, {moment<&GraphNode::time, &Interval::end>.write}},
@@ -367,6 +375,7 @@ constexpr auto graph_node_columns = columns<GraphNode>({
     {"nameId", known_integer, node_event_name},
     {"graphNodeId", known_integer, plain<&GraphNode::id>, needed},
     {"originalGraphNodeId", integer, unless_zero<&GraphNode::original>},
+    {"callchainId", integer, stack_id<&GraphNode::stack>, detail},
 });
 
 /// A number that stands for a memset in a trace is none of a copy's.
@@ -411,6 +420,30 @@ constexpr Field<Call> call_name_id{name_id<&Call::versioned_name>.write,
                                      row.name = name.printed;
                                    }};
 
+constexpr Field<StackRow> is_unresolved{
+    [](const StackRow& row, ToFile&) { return Value(std::int64_t{row.of.function == 0 ? 1 : 0}); }};
+/// Python has no modules: its file stands there.
+constexpr Field<StackRow> module_id{
+    [](const StackRow& row, ToFile& file) {
+      return Value(file.string(row.of.is_python() ? row.of.file : row.of.module));
+    },
+    name_id<&StackRow::of, &StackFrame::module>.read};
+
+constexpr auto stack_columns = columns<StackRow>({
+    {"id", known_integer, plain<&StackRow::id>, needed},
+    {"symbol", known_integer, name_id<&StackRow::of, &StackFrame::function>},
+    {"module", known_integer, module_id},
+    {"kernelMode", integer},
+    {"thumbCode", integer},
+    {"unresolved", integer, is_unresolved},
+    {"specialEntry", integer},
+    {"originalIP", integer, unless_zero<&StackRow::of, &StackFrame::address>},
+    {"unwindMethod", integer},
+    {"stackDepth", known_integer, plain<&StackRow::depth>, needed},
+    {"sourceFile", integer, name_id<&StackRow::of, &StackFrame::file>},
+    {"sourceLine", integer, unless_zero<&StackRow::of, &StackFrame::line>},
+});
+
 constexpr auto call_columns = columns<Call>({
     {"start", known_integer, moment<&Call::time, &Interval::start>, needed},
     {"end", known_integer, moment<&Call::time, &Interval::end>, needed},
@@ -419,7 +452,7 @@ constexpr auto call_columns = columns<Call>({
     {"correlationId", integer, correlation_id<&Call::correlation>},
     {"nameId", known_integer, call_name_id, needed},
     {"returnValue", integer, plain<&Call::result>},
-    {"callchainId", integer},
+    {"callchainId", integer, stack_id<&Call::stack>, detail},
 });
 
 constexpr Field<SystemCallRow> system_call_name_id{
@@ -860,6 +893,7 @@ constinit const Table<GraphNode> graph_nodes{"CUDA_GRAPH_NODE_EVENTS", graph_nod
 constinit const Table<Transfer> copies{"CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns};
 constinit const Table<Transfer> sets{"CUPTI_ACTIVITY_KIND_MEMSET", set_columns};
 constinit const Table<Call> calls{"CUPTI_ACTIVITY_KIND_RUNTIME", call_columns};
+constinit const Table<StackRow> stacks{"CUDA_CALLCHAINS", stack_columns};
 constinit const Table<SynchronizationRow> synchronizations{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
                                                            synchronization_columns};
 constinit const Table<Overhead> overheads{"CUPTI_ACTIVITY_KIND_OVERHEAD", overhead_columns};
@@ -896,8 +930,8 @@ std::vector<TableHead> all() {
   };
   return heads(string_ids, session_start, metadata, gpus, devices, contexts, streams, details, capture,
                kernels, calls, copies, sets, synchronizations, overheads, profiler_overheads, allocations,
-               system_calls, graphs, graph_nodes, processes, threads, system, ranges, cases, attribution,
-               own_ranges, case_processes, tallies, gpu_metrics, gpu_metric_names);
+               system_calls, graphs, graph_nodes, stacks, processes, threads, system, ranges, cases,
+               attribution, own_ranges, case_processes, tallies, gpu_metrics, gpu_metric_names);
 }
 
 namespace {

@@ -82,6 +82,13 @@ struct SystemCallRow {
   std::int64_t event_class = nsys::system_call_class;
 };
 
+/// A frame of a call stack.
+struct StackRow {
+  std::int64_t id = 0;     ///< of the stack
+  std::int64_t depth = 0;  ///< of the frame in it, from 0: the innermost one
+  StackFrame of{};
+};
+
 /// A range, or the name of a domain.
 struct NvtxEvent {
   std::int64_t start = 0;
@@ -192,6 +199,7 @@ extern const Table<GraphNode> graph_nodes;
 extern const Table<Transfer> copies;
 extern const Table<Transfer> sets;
 extern const Table<Call> calls;
+extern const Table<StackRow> stacks;
 extern const Table<SynchronizationRow> synchronizations;
 extern const Table<Overhead> overheads;
 /// Of the profiler itself; what CUDA's own is stands in the table above.

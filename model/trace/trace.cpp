@@ -188,10 +188,25 @@ void add_rows(Trace& to, const Trace& from) {
     }
     to.kernels.push_back(kernel);
   }
+  std::unordered_map<StackIndex, StackIndex> stacks;
+  const auto restacked = [&](StackIndex index) {
+    const auto [entry, is_new] = stacks.try_emplace(index, no_stack);
+    if (is_new) {
+      std::vector<StackFrame> frames(from.stacks[index].begin(), from.stacks[index].end());
+      for (StackFrame& frame : frames) {
+        frame.function = renamed(frame.function);
+        frame.module = renamed(frame.module);
+        frame.file = renamed(frame.file);
+      }
+      entry->second = to.stacks.index(frames);
+    }
+    return entry->second;
+  };
   const auto add_calls = [&](std::vector<Call>& all, const std::vector<Call>& calls) {
     for (Call call : calls) {
       call.name = renamed(call.name);
       call.versioned_name = renamed(call.versioned_name);
+      call.stack = restacked(call.stack);
       all.push_back(call);
     }
   };
@@ -209,7 +224,10 @@ void add_rows(Trace& to, const Trace& from) {
   add(to.overheads, from.overheads);
   add(to.allocations, from.allocations);
   add(to.graphs, from.graphs);
-  add(to.graph_nodes, from.graph_nodes);
+  for (GraphNode node : from.graph_nodes) {
+    node.stack = restacked(node.stack);
+    to.graph_nodes.push_back(node);
+  }
   add(to.contexts, from.contexts);
   add(to.gpu_samples, from.gpu_samples);
   add(to.tallies, from.tallies);

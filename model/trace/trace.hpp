@@ -15,6 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/trace/stacks.hpp"
+
 /// The one model of a trace. The recorder fills it, trace.sqlite keeps it, and everything that reads a trace
 /// is made from it. A trace has one case or many, and comes from mprof or from an export of Nsight Systems of
 /// whatever version. It is plain rows, without CUDA's headers. Times are in nanoseconds from Trace::epoch,
@@ -283,6 +285,7 @@ struct GraphNode {
   std::uint64_t id = 0;        ///< as Kernel::graph_node has it; of no other node of the process
   std::uint64_t original = 0;  ///< of which it is a copy; 0: of none
   CaseIndex in_case = 0;
+  StackIndex stack = no_stack;  ///< of the launch that was captured
   bool operator==(const GraphNode&) const = default;
 };
 
@@ -360,6 +363,7 @@ struct Call {
   NameIndex versioned_name = 0;  ///< as CUPTI and files have it: cudaLaunchKernel_v7000
   CaseIndex in_case = 0;
   PlaceIndex place = nowhere;
+  StackIndex stack = no_stack;
   Api api = Api::runtime;
   std::optional<std::uint32_t> result{};  ///< the cudaError_t or CUresult
   bool operator==(const Call&) const = default;
@@ -573,6 +577,7 @@ struct Trace {
   Names names{};
   std::vector<Place> places{Place{}};
   std::vector<CaseInfo> cases{};
+  Stacks stacks{};
   Kernels kernels{};
   Messages messages{};
   std::vector<Transfer> transfers{};

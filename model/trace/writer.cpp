@@ -135,9 +135,11 @@ class Writer final : public tables::ToFile {
     write_queues();
     write_kernels();
     write_rows(tables::graphs, trace_.graphs);
+    number_stacks();
     write_rows(tables::graph_nodes, trace_.graph_nodes);
     write_transfers();
     write_calls();
+    write_stacks();
     write_synchronizations();
     write_overheads();
     write_allocations();
@@ -158,6 +160,12 @@ class Writer final : public tables::ToFile {
   std::int64_t string(NameIndex name) override {
     const auto [entry, is_new] = string_ids_.try_emplace(name);
     if (is_new) entry->second = strings_.id(trace_.names[name]);
+    return entry->second;
+  }
+
+  std::int64_t stack(StackIndex index) override {
+    const auto [entry, is_new] = stack_ids_.try_emplace(index, next_stack_);
+    if (is_new) ++next_stack_;
     return entry->second;
   }
 
@@ -437,6 +445,29 @@ class Writer final : public tables::ToFile {
     write_rows(tables::calls, trace_.calls);
   }
 
+  /// After those of other cases.
+  void number_stacks() {
+    if (!database_.has_table(tables::stacks.name)) return;
+    std::string unused = "1";
+    for (const std::string_view user : {tables::calls.name, tables::graph_nodes.name}) {
+      if (database_.has_table(user))
+        unused +=
+            fmt::format(" AND id NOT IN (SELECT callchainId FROM {} WHERE callchainId IS NOT NULL)", user);
+    }
+    remove(tables::stacks.name, unused);
+    next_stack_ = database_.number("SELECT max(id) + 1 FROM CUDA_CALLCHAINS").value_or(1);
+  }
+
+  /// Those that calls and nodes of graphs have.
+  void write_stacks() {
+    if (stack_ids_.empty()) return;
+    Insert<tables::StackRow> insert = insert_into(tables::stacks);
+    for (const auto& [index, id] : stack_ids_) {
+      std::int64_t depth = 0;
+      for (const StackFrame& frame : trace_.stacks[index]) insert({id, depth++, frame});
+    }
+  }
+
   void write_synchronizations() {
     if (trace_.synchronizations.empty()) return;
     write_enumeration(synchronization_kinds);
@@ -584,9 +615,9 @@ class Writer final : public tables::ToFile {
     for (const std::string_view table : correlated()) drop_if_empty(table);
     for (const std::string_view table :
          {tables::ranges.name, tables::system_calls.name, tables::profiler_overheads.name,
-          tables::graph_nodes.name, tables::case_processes.name, tables::devices.name, tables::contexts.name,
-          tables::streams.name, tables::system.name, tables::tallies.name, tables::gpu_metrics.name,
-          tables::gpu_metric_names.name})
+          tables::graph_nodes.name, tables::stacks.name, tables::case_processes.name, tables::devices.name,
+          tables::contexts.name, tables::streams.name, tables::system.name, tables::tallies.name,
+          tables::gpu_metrics.name, tables::gpu_metric_names.name})
       drop_if_empty(table);
   }
 
@@ -596,6 +627,8 @@ class Writer final : public tables::ToFile {
   Interval extent_;
   Strings strings_;
   std::unordered_map<NameIndex, std::int64_t> string_ids_;  // by the trace's own numbers
+  std::map<StackIndex, std::int64_t> stack_ids_;            // likewise
+  std::int64_t next_stack_ = 1;
   std::int64_t session_start_ = 0;
   std::int64_t case_ = 1;
   std::int64_t first_correlation_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program that has a stand-in for CUPTI in its process, and launches kernels in it.
-// usage: cupti_program STANDIN TRACE_LIBRARY none|three|fault|refused|killed|hangs|payloads|graph|region
+// usage: cupti_program STANDIN TRACE_LIBRARY
+// none|three|fault|refused|killed|hangs|payloads|graph|region|stacks
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -140,6 +141,32 @@ int say_payloads() {
   return 0;
 }
 
+// --- Launches from several places ---
+
+#define KEPT __attribute__((noinline))
+Launch* launched_by = nullptr;
+volatile std::uint32_t last_launch = 0;
+
+KEPT void launch_directly() {
+  launched_by(good, now(), last_launch + 1, 0, true);
+  last_launch = last_launch + 1;  // after the call, which is no jump then
+}
+KEPT void launch_deeper(int depth) {
+  if (depth == 0)
+    launched_by(good, now(), last_launch + 1, 0, true);
+  else
+    launch_deeper(depth - 1);
+  last_launch = last_launch + (depth == 0 ? 1 : 0);
+}
+KEPT void launch_many(int count) {
+  for (int i = 1; i <= count; ++i) {
+    if (i % 2 == 0)
+      launch_directly();
+    else
+      launch_deeper(2);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -153,6 +180,11 @@ int main(int count, char** words) {
   if (launch == nullptr || wait == nullptr || begin == nullptr || begin() != 1) return 4;
   const auto is = [&](const char* mode) { return std::strcmp(words[3], mode) == 0; };
   if (is("none")) return 0;
+  if (is("stacks")) {
+    launched_by = launch;
+    launch_many(40);
+    return 0;
+  }
   if (is("payloads")) return say_payloads();
   if (is("graph")) {
     auto* const node =
