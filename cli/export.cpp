@@ -125,7 +125,8 @@ int export_run(const Arguments& arguments) {
   }
   const bool asked_for_trace =
       arguments.given("format") && std::ranges::any_of(options.formats, [](const std::string& format) {
-        return format.starts_with("perfetto") || format == "nsys";
+        return format.starts_with("perfetto") || format == "nsys" || format == "folded" ||
+               format == "speedscope";
       });
   return explain(exported, asked_for_trace);
 }
@@ -133,36 +134,39 @@ int export_run(const Arguments& arguments) {
 }  // namespace
 
 Verb export_verb() {
-  return {.name = "export",
-          .positional = "DIR...",
-          .summary = "write a run's data for Perfetto, pandas, JSON and services that track times",
-          .description =
-              "Writes the data of the result directory DIR for other programs. It makes "
-              "trace.perfetto-trace.gz for ui.perfetto.dev, tables in CSV for pandas, and analysis.json with "
-              "the findings of the report. It prints their names. docs/formats/export.md explains them. "
-              "perfetto, perfetto-json and nsys need a run with a trace; otherwise the exit code is 2. Three "
-              "formats are for services that track times over many runs: bmf (Bencher), benchmark-action "
-              "(github-action-benchmark) and otava (Apache Otava). Only otava takes several directories.",
-          .examples = {{"mprof export results/a", "all formats, into results/a/export"},
-                       {"mprof export results/a --format csv --out tables", "tables for pandas"},
-                       {"mprof export nightly/* --format otava --out tracked", "a history for Apache Otava"}},
-          .section = Section::data,
-          .options =
-              {chosen_from(
-                   "perfetto perfetto-json csv json nsys bmf benchmark-action otava",
-                   {"format", "LIST", "perfetto,csv,json",
-                    "What to write: some of perfetto, perfetto-json, csv, json, nsys, bmf, benchmark-action "
-                    "and otava. perfetto-json is the timeline as JSON. nsys writes the one case that --case "
-                    "names as Nsight Systems exports it."}),
-               {"out", "DIR", "", "Where to write. Default: DIR/export."},
-               {"case", "LIST", "",
-                "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "
-                "of the whole run."},
-               {"with-pauses", "", "",
-                "Also what mprof does between two ops, such as flushing the caches. It is no work of the "
-                "variant."},
-               json_answer_option()},
-          .run = export_run};
+  return {
+      .name = "export",
+      .positional = "DIR...",
+      .summary = "write a run's data for Perfetto, pandas, JSON and services that track times",
+      .description =
+          "Writes the data of the result directory DIR for other programs. It makes "
+          "trace.perfetto-trace.gz for ui.perfetto.dev, tables in CSV for pandas, and analysis.json with "
+          "the findings of the report. It prints their names. docs/formats/export.md explains them. "
+          "perfetto, perfetto-json, nsys, folded and speedscope need a run with a trace; otherwise the exit "
+          "code is 2. Three "
+          "formats are for services that track times over many runs: bmf (Bencher), benchmark-action "
+          "(github-action-benchmark) and otava (Apache Otava). Only otava takes several directories.",
+      .examples = {{"mprof export results/a", "all formats, into results/a/export"},
+                   {"mprof export results/a --format csv --out tables", "tables for pandas"},
+                   {"mprof export nightly/* --format otava --out tracked", "a history for Apache Otava"}},
+      .section = Section::data,
+      .options =
+          {chosen_from(
+               "perfetto perfetto-json csv json nsys folded speedscope bmf benchmark-action otava",
+               {"format", "LIST", "perfetto,csv,json",
+                "What to write: some of perfetto, perfetto-json, csv, json, nsys, folded, speedscope, bmf, "
+                "benchmark-action and otava. perfetto-json is the timeline as JSON. nsys writes the one "
+                "case that --case names as Nsight Systems exports it. folded and speedscope are flame "
+                "graphs: the GPU's time by the lines that launch kernels."}),
+           {"out", "DIR", "", "Where to write. Default: DIR/export."},
+           {"case", "LIST", "",
+            "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "
+            "of the whole run."},
+           {"with-pauses", "", "",
+            "Also what mprof does between two ops, such as flushing the caches. It is no work of the "
+            "variant."},
+           json_answer_option()},
+      .run = export_run};
 }
 
 }  // namespace mprof::cli

@@ -144,6 +144,7 @@ ProgramRequest request_of(const Arguments& arguments) {
       throw Error(ExitCode::usage, "--sample goes with the trace pass, which --passes leaves out.");
     request.sample_interval = parse_sample_interval(arguments.text("sample"));
   }
+  request.without_stacks = arguments.flag("no-stacks");
   if (arguments.given("replay-limit")) {
     const std::string limit = arguments.text("replay-limit");
     request.replay_limit = limit == "0" ? 0 : parse_seconds("replay-limit", limit);
@@ -204,6 +205,9 @@ std::vector<Option> program_options() {
        "time. INTERVAL is 50us to 1000ms; without it 100us. A process of mprof's own does it. At 100us it "
        "uses more than half a core for each GPU.",
        false, Option::Origin::verb, "100us"},
+      {"no-stacks", "", "",
+       "Take no call stacks of launches in the trace pass. With them the report says which lines of Python "
+       "and C++ launch the kernels."},
       {"kernels", "REGEX", "",
        "The kernels that the counters pass counts: the ones whose demangled names match. Default: all."},
       {"launch-skip", "N", "", "Skip N launches of these kernels in each process before counting."},

@@ -172,7 +172,7 @@ class ThreadMemory {
     thread_local std::array<std::uintptr_t, 256> codes{};
     constexpr unsigned alignment = 4;  // bits that are 0
     std::uintptr_t& known = codes[(frame.code >> alignment) % codes.size()];
-    if (!trusts_ || known != frame.code) {
+    if (!trusts_ || frame.code == 0 || known != frame.code) {
       if (!read_memory(frame.code + layout.function, &frame.function, sizeof frame.function) ||
           !read_memory(frame.code + layout.first_line, &frame.first_line, sizeof frame.first_line))
         return false;

@@ -274,6 +274,7 @@ void fields(Archive& a, S& s) {
   a.optional_field("launch_skip", s.launch_skip);
   a.optional_field("window", s.window);
   a.optional_field("sample_interval", s.sample_interval);
+  a.optional_field("without_stacks", s.without_stacks);
   a.optional_field("max_kernels", s.max_kernels);
   a.optional_field("replay_limit", s.replay_limit);
 }

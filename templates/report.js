@@ -90,6 +90,7 @@
     plot.chart.setOption(mprof_option(view, theme_name, width), true);
     plot.width = width;
     if (is_new && view.kind === 'timeline') mprof_start_timeline(plot, () => redraw(plot));
+    if (is_new && view.kind === 'flame') mprof_start_flame(plot, () => redraw(plot));
   }
 
   function redraw(plot) {

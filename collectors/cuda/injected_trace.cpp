@@ -242,8 +242,9 @@ std::optional<std::string> unavailable() {
 }
 
 std::map<std::string, std::string> variables(const std::filesystem::path& library,
-                                             const InjectionRequest& /*request*/) {
+                                             const InjectionRequest& request) {
   std::map<std::string, std::string> all = os_runtime::variables();
+  if (request.plan.without_stacks) all[journal::stacks_variable] = "0";
   all["CUDA_INJECTION64_PATH"] = all["NVTX_INJECTION64_PATH"] = library.string();
   all[journal::cupti_variable] = cuda::cupti_library().path();
   return all;

@@ -42,6 +42,7 @@ class Joiner {
     };
     next_correlation_ = next(tables::cases.name, "lastCorrelationId");
     next_domain_ = next(tables::ranges.name, "domainId");
+    next_stack_ = next(tables::stacks.name, "id");
   }
 
   void add(const std::filesystem::path& from) {
@@ -189,6 +190,10 @@ class Joiner {
       time_ = integer("SELECT utcEpochNs FROM other.TARGET_INFO_SESSION_START_TIME") -
               integer("SELECT utcEpochNs FROM main.TARGET_INFO_SESSION_START_TIME");
     }
+    if (has(tables::stacks.name)) {
+      stack_ = next_stack_ - integer("SELECT min(id) FROM other.CUDA_CALLCHAINS");
+      next_stack_ = integer("SELECT max(id) + 1 FROM other.CUDA_CALLCHAINS") + stack_;
+    }
     next_correlation_ =
         std::max(next_correlation_, integer("SELECT max(lastCorrelationId) + 1 FROM chosen") + correlation_);
   }
@@ -266,6 +271,11 @@ class Joiner {
     if (column == "correlationId" || column == "firstCorrelationId" || column == "lastCorrelationId")
       return plus(correlation_);
     if (column == (of_cases ? "id" : "caseId")) return plus(case_);
+    const bool is_of_stacks = table == tables::stacks.name;
+    const bool has_stacks = table == tables::calls.name || table == tables::graph_nodes.name;
+    if (is_of_stacks ? column == "id" : has_stacks && column == "callchainId") return plus(stack_);
+    if (is_of_stacks && (column == "symbol" || column == "module" || column == "sourceFile"))
+      return fmt::format("(SELECT new FROM text_map WHERE old = \"{}\")", column);
     if (column == "domainId") return "coalesce((SELECT new FROM domain_map WHERE old = domainId), domainId)";
     // Another GPU than the one that has its number here.
     if (table == tables::gpus.name && column == "id")
@@ -288,6 +298,7 @@ class Joiner {
                    "BETWEEN c.start AND c.end)",
                    ~nsys::thread_mask);
     if (is_of_threads(table)) return in_case;
+    if (table.name == tables::stacks.name) return "1";
     if (has_gpu_metrics(table.name))
       return fmt::format("typeId / {} IN (SELECT id FROM chosen)", nsys::gpus_of_a_case);
     if (table.name == tables::ranges.name) {
@@ -322,12 +333,14 @@ class Joiner {
   std::set<std::string> indexes_;      ///< while files are joined
   std::int64_t next_correlation_ = 1;  ///< after those of this file
   std::int64_t next_domain_ = 1;
+  std::int64_t next_stack_ = 1;
   // Of the file that is added.
   const std::vector<tables::TableHead> known_ = tables::all();
   std::vector<StoredTable> tables_;
   bool all_ = true;  ///< of the other file's cases are wanted
   std::int64_t case_ = 0;
   std::int64_t correlation_ = 0;
+  std::int64_t stack_ = 0;
   std::int64_t time_ = 0;
   std::string metric_type_;
 };

@@ -39,7 +39,8 @@ inline constexpr trace::Parts evidence_parts{.kernels = true,
                                              .allocations = true,
                                              .tallies = true,
                                              .graph_nodes = true,
-                                             .gpu_samples = true};
+                                             .gpu_samples = true,
+                                             .stacks = true};
 
 /// Reads the trace when the file is there. Throws Error when it is there and cannot be read.
 [[nodiscard]] Evidence read_evidence(const Run& run, const std::filesystem::path& trace);

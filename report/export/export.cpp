@@ -29,8 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> known_formats{"perfetto", "perfetto-json",    "csv",  "json", "nsys",
-                                             "bmf",      "benchmark-action", "otava"};
+const std::vector<std::string> known_formats{
+    "perfetto", "perfetto-json",    "csv",  "json", "nsys", "folded", "speedscope",
+    "bmf",      "benchmark-action", "otava"};
 
 /// A file that Perfetto reads.
 struct TimelineFormat {
@@ -45,6 +46,10 @@ constexpr std::array timeline_formats{
 
 bool wants(const ExportOptions& options, std::string_view format) {
   return std::ranges::find(options.formats, format) != options.formats.end();
+}
+
+bool wants_stacks(const ExportOptions& options) {
+  return wants(options, "folded") || wants(options, "speedscope");
 }
 
 /// An id with parameters has brackets, which a pattern takes for something else, so an id itself is as good.
@@ -144,6 +149,7 @@ TraceOrReason read_traced(const ExportScope& scope, const ExportOptions& options
   std::error_code error;
   if (file.empty() || !fs::exists(file, error)) return {std::nullopt, why_not_traced(scope.run())};
   trace::Query query{.with_pauses = options.with_pauses};
+  query.parts.graph_nodes = query.parts.stacks = wants_stacks(options);
   query.parts.gpu_samples = wants(options, "perfetto") || wants(options, "perfetto-json");
   const std::vector<std::string> listed = trace::traced_cases(file);
   const std::unordered_set<std::string_view> in_file(listed.begin(), listed.end());
@@ -188,6 +194,25 @@ fs::path write_nsys(const ExportScope& scope, const ExportOptions& options) {
   const fs::path file = options.out / (case_file(id).stem().string() + ".sqlite");
   trace::write_export(file, trace);
   return file;
+}
+
+/// Stacks are of programs whose launches have some.
+void write_stacks(const TraceOrReason& trace, const ExportOptions& options, Exported& exported) {
+  const std::vector<CaseStacks> cases = trace.traced ? case_stacks(*trace.traced) : std::vector<CaseStacks>{};
+  if (trace.traced && cases.empty())
+    exported.no_trace =
+        "no launch in trace.sqlite has a call stack. mprof takes them of programs that it runs";
+  const auto write = [&](std::string_view format, const char* name, const auto& text) {
+    if (!wants(options, format)) return;
+    if (cases.empty()) {
+      exported.left_out.emplace_back(name);
+      return;
+    }
+    write_file(options.out / name, text());
+    exported.written.push_back(options.out / name);
+  };
+  write("folded", "stacks.folded", [&] { return folded_stacks(cases); });
+  write("speedscope", "stacks.speedscope.json", [&] { return speedscope_json(cases, options.name); });
 }
 
 void require_one_case(const ExportScope& scope) {
@@ -251,7 +276,7 @@ Exported write_export(const Run& run, const ExportOptions& options) {
   if (wants(options, "nsys")) require_one_case(scope);
   const std::vector<TrackedRun> tracked = tracked_runs(scope, options);
   const bool needs_trace = wants(options, "perfetto") || wants(options, "perfetto-json") ||
-                           wants(options, "csv") || wants(options, "nsys");
+                           wants(options, "csv") || wants(options, "nsys") || wants_stacks(options);
   const TraceOrReason trace = needs_trace ? read_traced(scope, options) : TraceOrReason{};
   Exported exported;
   exported.no_trace = trace.absent;
@@ -280,6 +305,7 @@ Exported write_export(const Run& run, const ExportOptions& options) {
       exported.left_out.emplace_back("the case's .sqlite");
     }
   }
+  if (wants_stacks(options)) write_stacks(trace, options, exported);
   if (wants(options, "json")) {
     write_file(options.out / "analysis.json", analysis_json(scope));
     exported.written.push_back(options.out / "analysis.json");

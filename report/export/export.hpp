@@ -12,6 +12,7 @@
 #include "model/run.hpp"
 #include "model/trace/trace.hpp"
 #include "report/analysis/analysis.hpp"
+#include "report/analysis/program/launch_lines.hpp"
 #include "report/export/trackers.hpp"
 
 /// What a run holds, in files for other programs: Perfetto, pandas, whatever reads JSON.
@@ -21,8 +22,8 @@ namespace mprof {
 inline constexpr int export_schema_version = 2;
 
 struct ExportOptions {
-  std::vector<std::string>
-      formats;  ///< "perfetto", "perfetto-json", "csv", "json", "nsys", and the trackers' formats
+  std::vector<std::string> formats;  ///< "perfetto", "perfetto-json", "csv", "json", "nsys", "folded",
+                                     ///< "speedscope", the trackers' formats
   std::filesystem::path out;
   std::filesystem::path trace{};         ///< the run's trace.sqlite, which may be missing
   std::vector<std::string> cases{};      ///< ids, or patterns that match some; empty: all
@@ -80,6 +81,19 @@ struct ExportedTrace {
 /// The timeline, into a file of its own.
 class PerfettoSink;
 void write_perfetto(const ExportScope& scope, const ExportedTrace& traced, PerfettoSink& sink);
+
+/// The kernels of a case by the call stacks of their launches.
+struct CaseStacks {
+  std::string id;  ///< of the case
+  LaunchLines lines;
+};
+/// Of the cases whose launches have stacks.
+std::vector<CaseStacks> case_stacks(const ExportedTrace& traced);
+/// A line for each distinct stack: its frames from the outermost one, its kernel, and the kernel's time in
+/// ns. Of several cases the first frame is the case.
+std::string folded_stacks(const std::vector<CaseStacks>& cases);
+/// The same for speedscope, with a profile for each case. `name`: what the reader calls the run.
+std::string speedscope_json(const std::vector<CaseStacks>& cases, const std::string& name);
 
 /// cases.csv, ops.csv, measurements.csv and samples.csv; returns their paths.
 std::vector<std::filesystem::path> write_run_tables(const ExportScope& scope,

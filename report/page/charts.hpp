@@ -15,9 +15,10 @@ namespace mprof {
 
 /// The scripts that define the charts, in the order in which they load: charts.js, then the scripts that add
 /// kinds.
-inline constexpr std::array chart_scripts{
-    "charts.js",           "chart_roofline.js", "chart_timeline.js", "chart_sweeps.js", "chart_samples.js",
-    "chart_comparison.js", "chart_history.js",  "chart_fleet.js",    "chart_ranks.js",  "chart_memory.js"};
+inline constexpr std::array chart_scripts{"charts.js",        "chart_roofline.js", "chart_timeline.js",
+                                          "chart_sweeps.js",  "chart_samples.js",  "chart_comparison.js",
+                                          "chart_history.js", "chart_fleet.js",    "chart_ranks.js",
+                                          "chart_memory.js",  "chart_flame.js"};
 
 /// What makes a page one file that needs nothing else. These are the style, ECharts and the charts'
 /// definitions, `charts` to draw, and the scripts by name. "tables" is tables.js, and {{{tables_js}}} in the

@@ -100,7 +100,7 @@ std::string html_of(Page page, const Templates& templates) {
   for (auto& [chart, drawn_on] : page.charts) {
     if (drawn_on != DrawnOn::paper) charts.push_back(std::move(chart));
   }
-  add_page_parts(view, templates, charts, {"code", "tables", "timeline", "step", "report"});
+  add_page_parts(view, templates, charts, {"code", "tables", "timeline", "step", "flame", "report"});
   view["prism_js"] = prism(templates);
   return render_html(templates, "milestone", view);
 }

@@ -15,6 +15,7 @@
 #include "report/views/cells.hpp"
 #include "report/views/program_parts.hpp"
 #include "report/wording/kernels.hpp"
+#include "report/wording/launch_lines.hpp"
 #include "report/wording/program.hpp"
 
 /// The kernels of a program one by one: what holds each back, and how it is launched.
@@ -188,6 +189,10 @@ json kernel_details_view(const ProgramPicture& picture, const PageContext& page)
     const FunctionTime& function = picture.functions[i];
     std::vector<std::string> lines;
     if (function.counted != nullptr) lines = counted_lines(*function.counted);
+    if (picture.launched_from) {
+      const std::string places = lines_of_kernel(*picture.launched_from, function.name);
+      if (!places.empty()) lines.push_back(fmt::format("Launched from: {}.", places));
+    }
     if (auto sampled = sampled_line(function); !sampled.empty()) lines.push_back(std::move(sampled));
     list.push_back({{"name", names[i]},
                     {"figure", fmt::format("{} of kernel time, launched in {}",

@@ -9,6 +9,7 @@
 #include "report/views/json_parts.hpp"
 #include "report/views/table.hpp"
 #include "report/views/views.hpp"
+#include "report/wording/launch_lines.hpp"
 #include "report/wording/program_change.hpp"
 #include "report/wording/time_budget.hpp"
 
@@ -121,11 +122,25 @@ Table ranges_table(const ProgramChange& change, const std::string& id, const Sho
   return table;
 }
 
+Table launchers_table(const ProgramChange& change, const std::string& id, const Shown& shown) {
+  Table table(id + "-launchers", shown.caption("Kernels by the function that launched them"));
+  table.text("Function").text("In");
+  add_share_columns(table);
+  for (const LauncherChange& launcher : change.launchers) {
+    if (shown(launcher))
+      add_share_row(table,
+                    {Cell::words(place_text(launcher.place)), Cell::words(around_place(launcher.place))},
+                    launcher);
+  }
+  return table;
+}
+
 json tables_of(const ProgramChange& change, const std::string& id, bool all) {
   const Shown shown(change, all);
   json tables = json::array();
-  for (const Table& table : {budget_table(change, id, shown), kinds_table(change, id, shown),
-                             functions_table(change, id, shown), ranges_table(change, id, shown)}) {
+  for (const Table& table :
+       {budget_table(change, id, shown), kinds_table(change, id, shown), functions_table(change, id, shown),
+        ranges_table(change, id, shown), launchers_table(change, id, shown)}) {
     if (!table.empty()) tables.push_back(table.view());
   }
   return tables;
@@ -206,9 +221,18 @@ ordered_json program_change_json(const ProgramChange& change) {
                                                          {"a", share_json(function.before)},
                                                          {"b", share_json(function.after)}};
                                    })},
-          {"ranges", changes_json(change.ranges, [](const RangeChange& range) {
+          {"ranges", changes_json(change.ranges,
+                                  [](const RangeChange& range) {
+                                    return ordered_json{{"range", range.range},
+                                                        {"a", share_json(range.before)},
+                                                        {"b", share_json(range.after)}};
+                                  })},
+          {"launchers", changes_json(change.launchers, [](const LauncherChange& launcher) {
              return ordered_json{
-                 {"range", range.range}, {"a", share_json(range.before)}, {"b", share_json(range.after)}};
+                 {"function", launcher.place.function},
+                 {"file", launcher.place.file.empty() ? launcher.place.module : launcher.place.file},
+                 {"a", share_json(launcher.before)},
+                 {"b", share_json(launcher.after)}};
            })}};
 }
 

@@ -14,6 +14,8 @@
 #include "report/text/format.hpp"
 #include "report/wording/advice.hpp"
 #include "report/wording/kernels.hpp"
+#include "report/wording/launch_lines.hpp"
+#include "report/wording/launch_lines.hpp"
 #include "report/wording/memory_use.hpp"
 #include "report/wording/slow_steps.hpp"
 #include "report/wording/time_budget.hpp"
@@ -540,6 +542,7 @@ std::vector<LedText> program_lines(const ProgramPicture& picture) {
   lines.push_back(bound_line(picture));
   lines.push_back(next_line(picture));
   if (picture.steps) lines.push_back(pace_line(picture));
+  if (picture.launched_from) lines.push_back(launch_lines_line(*picture.launched_from));
   lines.push_back({"Memory", memory_text(picture)});
   lines.push_back(beginning_line(picture));
   return lines;

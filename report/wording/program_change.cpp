@@ -11,6 +11,7 @@
 
 #include "report/text/format.hpp"
 #include "report/wording/judgement.hpp"
+#include "report/wording/launch_lines.hpp"
 #include "report/wording/time_budget.hpp"
 #include "report/wording/why.hpp"
 
@@ -145,6 +146,19 @@ void add_ranges(std::vector<LedText>& lines, const ProgramChange& change) {
     lines.push_back({"Kernels by the range that launched them", fmt::format("{}.", fmt::join(texts, "; "))});
 }
 
+void add_launchers(std::vector<LedText>& lines, const ProgramChange& change) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> texts;
+  for (const LauncherChange& launcher : change.launchers) {
+    if (change.is_noticeable(launcher.difference()) && texts.size() < most)
+      texts.push_back(fmt::format("{} in {} {}", place_text(launcher.place), around_place(launcher.place),
+                                  times_text(time_in(launcher.before), time_in(launcher.after))));
+  }
+  if (!texts.empty())
+    lines.push_back(
+        {"Kernels by the function that launched them", fmt::format("{}.", fmt::join(texts, "; "))});
+}
+
 /// "At least 2 MiB"
 std::string peak_text(const ComparedProgram& side) {
   return (side.held_more ? "at least " : "") + format::about(*side.peak_memory, Unit::byte);
@@ -178,6 +192,7 @@ void add_parts(std::vector<LedText>& lines, const ProgramChange& change) {
   lines.push_back(parts_line(change));
   add_launches(lines, change);
   add_ranges(lines, change);
+  add_launchers(lines, change);
   if (change.before.bound == change.after.bound)
     lines.push_back({"What bounds it", format::sentence_case(fmt::format("{} on both sides.",
                                                                          bound_name(change.after.bound)))});

@@ -636,6 +636,7 @@ Run planned_program_run(const ProgramRequest& request) {
   run.plan.max_kernels = request.max_kernels;
   run.plan.window = request.window;
   run.plan.sample_interval = request.sample_interval;
+  run.plan.without_stacks = request.without_stacks;
   run.plan.replay_limit = request.replay_limit;
   run.plan.rounds = request.rounds.value_or(usual_program_rounds);
   // A sample a round; the time in which rounds may begin.

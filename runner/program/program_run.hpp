@@ -42,6 +42,7 @@ struct ProgramRequest {
   std::uint64_t max_kernels = 0;             ///< so many distinct ones are counted; 0: all
   std::string window{};                      ///< of the trace and the counters (trace::Window); empty: all
   double sample_interval = 0;                ///< s, between two samples of the GPU in the trace pass; 0: none
+  bool without_stacks = false;               ///< no call stacks are taken of launches
   double replay_limit = usual_replay_limit;  ///< 0: kernels are never replayed
   std::vector<std::string> command_line{};
 };

@@ -231,6 +231,16 @@ test("a window is in the record; a wrong one is refused with what is right", (t)
   refused(t, ["--window", "profiler-api", "--all"], /--window is for a program, which stands after --/);
 });
 
+test("a run without call stacks says so in its record", (t) => {
+  const out = join(temporary(t), "run");
+  assert.equal(mprof(["run", "--rounds", "1", "--out", out, "--no-stacks", "--", "true"]).code, 0);
+  validate_run(out);
+  assert.equal(read_run(out).plan.without_stacks, true);
+  assert.equal(mprof(["run", "--rounds", "1", "--overwrite", "--out", out, "--", "true"]).code, 0);
+  assert.equal(read_run(out).plan.without_stacks, undefined);
+  refused(t, ["--no-stacks", "--all"], /--no-stacks is for a program, which stands after --/);
+});
+
 test("an interval of samples is in the record; a wrong one is refused with what is right", (t) => {
   const out = join(temporary(t), "run");
   for (const [option, seconds] of [["--sample", 1e-4], ["--sample=50us", 5e-5], ["--sample=1ms", 1e-3]]) {

@@ -279,6 +279,61 @@ TEST_F(TraceFile, TakesCasesOfAnotherFile) {
             count(file, "SELECT count(DISTINCT value) FROM StringIds"));
 }
 
+/// What a stack has, for each call in the order of the file.
+std::vector<std::string> stacks_of(const Trace& trace) {
+  std::vector<std::string> all;
+  for (const trace::Call& call : trace.calls) {
+    std::string& text = all.emplace_back();
+    for (const trace::StackFrame& frame : trace.stacks[call.stack])
+      text += fmt::format("{} {} {}:{} {:#x}, ", trace.names[frame.function], trace.names[frame.module],
+                          trace.names[frame.file], frame.line, frame.address);
+  }
+  return all;
+}
+
+TEST_F(TraceFile, KeepsTheStacksOfCallsAlsoOfSeveralCasesAndFiles) {
+  Trace written = attributed_sample();
+  ASSERT_GT(written.calls.size(), 3U);
+  const auto name = [&](const char* text) { return written.names.index(text); };
+  const trace::StackFrame python{.function = name("train"), .file = name("/a/train.py"), .line = 7},
+      native{.function = name("gemm"),
+             .module = name("/b/libx.so"),
+             .file = name("x.cu"),
+             .line = 9,
+             .address = 64},
+      bare{.module = name("/b/libx.so"), .address = 99};
+  written.calls[0].stack = written.calls[1].stack = written.stacks.index({native, bare, python});
+  written.calls[2].stack = written.stacks.index({python, python});
+  trace::write_trace(file, written);
+  const trace::Query query{.parts = trace::every_part, .with_pauses = true};
+  const std::vector<std::string> stacks = stacks_of(trace::read_trace(file, query));
+  const std::string first = "gemm /b/libx.so x.cu:9 0x40,  /b/libx.so :0 0x63, train  /a/train.py:7 0x0, ";
+  EXPECT_EQ(stacks[0], first);
+  EXPECT_EQ(stacks[1], first);
+  EXPECT_EQ(stacks[2], "train  /a/train.py:7 0x0, train  /a/train.py:7 0x0, ");
+  EXPECT_EQ(stacks[3], "");
+  const std::string frames = "SELECT count(*) FROM CUDA_CALLCHAINS";
+  EXPECT_EQ(count(file, frames), 5);
+  trace::write_trace(file, written);
+  EXPECT_EQ(count(file, frames), 5) << "a case that is traced again replaces its stacks";
+  // A case with other stacks, in a file of its own, and then in the same one.
+  Trace other = written;
+  other.cases[0].id = "another";
+  other.calls[3].stack = std::exchange(other.calls[2].stack, trace::no_stack);
+  const fs::path further = directory.path() / "further.sqlite";
+  trace::write_trace(further, other);
+  trace::add_cases({further}, file);
+  EXPECT_EQ(count(file, frames), 10);
+  const std::vector<std::string> both = stacks_of(trace::read_trace(file, query));
+  ASSERT_EQ(both.size(), 2 * stacks.size());
+  EXPECT_EQ(std::vector(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(stacks.size())), stacks);
+  EXPECT_EQ(both[stacks.size()], first);
+  EXPECT_EQ(both[stacks.size() + 2], "");
+  EXPECT_EQ(both[stacks.size() + 3], stacks[2]);
+  // Whoever does not ask for stacks gets none.
+  for (const trace::Call& call : trace::read_trace(file).calls) EXPECT_EQ(call.stack, trace::no_stack);
+}
+
 TEST_F(TraceFile, KeepsTheCasesThatItHasAlready) {
   const fs::path other = directory.path() / "other.sqlite";
   Trace again = another(sample.cases[0].id, 300);

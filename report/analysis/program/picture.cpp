@@ -534,6 +534,7 @@ std::optional<ProgramPicture> picture_with(const trace::Trace& trace, trace::Cas
   add_budget(trace, time, all, picture);
   add_kernels(trace, detail, picture);
   if (picture.launches == 0) return std::nullopt;
+  picture.launched_from = launch_lines_of(trace, index, picture.told);
   picture.memory = memory_use_of(trace, index, picture.steps ? &*picture.steps : nullptr);
   const std::optional<GpuShare> busiest = busiest_of(picture.budget);
   const IntervalSet idle =

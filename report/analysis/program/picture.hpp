@@ -13,6 +13,7 @@
 #include "report/analysis/analysis.hpp"
 #include "report/analysis/evidence.hpp"
 #include "report/analysis/program/kernel_kinds.hpp"
+#include "report/analysis/program/launch_lines.hpp"
 #include "report/analysis/program/memory_use.hpp"
 #include "report/analysis/program/slow_steps.hpp"
 #include "report/analysis/standing/time_budget.hpp"
@@ -108,6 +109,7 @@ struct ProgramPicture {
   /// `told` in it in which no GPU had anything to do.
   std::optional<std::pair<std::string, std::int64_t>> loader{};
   MemoryReading memory{};
+  std::optional<LaunchLines> launched_from{};  ///< of `told`; nullopt: no launch has a stack
   /// How many times as fast it would be at most without what bounds it; of kernels nothing is said.
   std::optional<double> gain{};
 

@@ -94,6 +94,23 @@ std::vector<BudgetChange> budget_changes(const ProgramPicture& before, const Pro
   return changes;
 }
 
+/// Lines summed by their functions, of a file by its name alone: it may lie in another folder.
+std::vector<LaunchLine> launchers_of(const ProgramPicture& picture) {
+  std::vector<LaunchLine> launchers;
+  if (!picture.launched_from) return launchers;
+  for (const LaunchLine& line : picture.launched_from->lines) {
+    CodePlace place = line.place;
+    place.line = 0;
+    place.file.erase(0, place.file.rfind('/') + 1);
+    place.module.erase(0, place.module.rfind('/') + 1);
+    auto same = std::ranges::find(launchers, place, &LaunchLine::place);
+    if (same == launchers.end()) same = launchers.insert(same, LaunchLine{.place = std::move(place)});
+    same->time += line.time;
+    same->launches += line.launches;
+  }
+  return launchers;
+}
+
 /// As step_times() names them: the kernel without its arguments.
 std::vector<std::string> names_of(const Steps& steps) {
   if (steps.mark == StepMark::ranges) return steps.names;
@@ -158,6 +175,12 @@ std::optional<ProgramChange> program_change(const ProgramPicture& before, const 
       [](const RangeTime& row) {
         return RangeChange{{}, row.name};
       });
+  if (before.launched_from && after.launched_from)
+    change.launchers = paired<LauncherChange>(
+        launchers_of(before), launchers_of(after), a, b, [](const LaunchLine& row) { return row.place; },
+        [](const LaunchLine& row) {
+          return LauncherChange{{}, row.place};
+        });
   change.budget = budget_changes(before, after, a, b);
   return change;
 }

@@ -56,6 +56,12 @@ struct RangeChange : ShareChange {
   std::string range{};
 };
 
+/// The kernels that a function of the program launched, by whichever of its lines: lines move from one
+/// version to the next.
+struct LauncherChange : ShareChange {
+  CodePlace place{};  ///< without a line
+};
+
 /// A part of the time that passes: these add up to `mean` of each side.
 struct BudgetChange {
   BudgetPart part = BudgetPart::kernels;
@@ -84,7 +90,8 @@ struct ProgramChange {
   // Each by the size of the change, the largest first.
   std::vector<KindChange> kinds{};
   std::vector<FunctionChange> functions{};
-  std::vector<RangeChange> ranges{};  ///< empty without ranges
+  std::vector<RangeChange> ranges{};        ///< empty without ranges
+  std::vector<LauncherChange> launchers{};  ///< empty where a side has no call stacks
   std::vector<BudgetChange> budget{};
 
   [[nodiscard]] bool is_by_step() const { return before.steps > 0; }
