@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t most_frames = 128;
 constexpr std::size_t most_of_a_place = 64;  // stacks that begin at the same place
 constexpr std::uint64_t most_stacks = 50'000;
+constexpr std::uint64_t most_failures = 1000;  // stacks that could not be recognized, each unwound in vain
 
 #if defined(__x86_64__)
 constexpr bool can_recognize = true;  // a call leaves its return address right below the caller's frame
@@ -39,6 +40,7 @@ struct Unwinding {
   NativeStack& stack;
   const PythonFrames* python;
   StackRange used;
+  std::uintptr_t begin;  ///< of the frames that are told
   bool is_recognizable = true;
 };
 
@@ -50,10 +52,10 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* user) {
       (unwinding.python != nullptr && unwinding.python->is_in_interpreter(address)))
     return _URC_END_OF_STACK;
   const std::uintptr_t place = _Unwind_GetCFA(context) - sizeof address;
+  if (place < unwinding.begin) return _URC_NO_REASON;  // of the functions that unwind, which return first
   if (!unwinding.used.holds(place, sizeof address) || !holds(place, address)) {
-    // The first one is the function that unwinds: nothing has returned to it.
-    if (!stack.returns.empty()) unwinding.is_recognizable = false;
-    if (stack.returns.empty()) return _URC_NO_REASON;
+    unwinding.is_recognizable = false;
+    return _URC_END_OF_STACK;
   }
   stack.returns.push_back(address);
   stack.places.push_back(place);
@@ -67,15 +69,19 @@ __attribute__((noinline)) const NativeStack* NativeFrames::take(const PythonFram
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (!can_recognize || !used.holds(here, 1)) return nullptr;
   const std::lock_guard lock(mutex_);
-  std::vector<std::unique_ptr<NativeStack>>& known = stacks_[here];
+  std::vector<std::unique_ptr<NativeStack>>& known = stacks_[here + (python != nullptr ? 1 : 0)];
   for (const auto& stack : known) {
     if (is_again(*stack, used)) return stack.get();
   }
-  if (known.size() >= most_of_a_place || unwound_ >= most_stacks) return nullptr;
+  if (known.size() >= most_of_a_place || unwound_ >= most_stacks || failures_ >= most_failures)
+    return nullptr;
   auto stack = std::make_unique<NativeStack>();
-  Unwinding unwinding{*stack, python, used};
+  Unwinding unwinding{*stack, python, used, here};
   (void)::_Unwind_Backtrace(add_frame, &unwinding);
-  if (!unwinding.is_recognizable || stack->returns.empty()) return nullptr;
+  if (!unwinding.is_recognizable || stack->returns.empty()) {
+    ++failures_;
+    return nullptr;
+  }
   stack->number = ++unwound_;
   known.push_back(std::move(stack));
   return known.back().get();

@@ -32,8 +32,9 @@ class NativeFrames {
  private:
   std::mutex mutex_;  ///< of what follows
   std::unordered_map<std::uintptr_t, std::vector<std::unique_ptr<NativeStack>>>
-      stacks_{};  ///< by their place
+      stacks_{};  ///< by their place, and whether they are whole
   std::uint64_t unwound_ = 0;
+  std::uint64_t failures_ = 0;
 };
 
 }  // namespace mprof::injection

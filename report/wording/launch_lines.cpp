@@ -44,8 +44,11 @@ LedText launch_lines_line(const LaunchLines& lines) {
   for (const LaunchLine& line : lines.lines) {
     const double share = share_of(line.time, lines.time);
     if (named.size() == most || (share < least && !named.empty())) break;
-    named.push_back(
-        fmt::format("{} in {} {}", place_text(line.place), around_place(line.place), format::percent(share)));
+    // What a script does outside of its functions, Python calls so.
+    const bool is_in_function = line.place.function != "<module>";
+    named.push_back(fmt::format("{}{} {}", place_text(line.place),
+                                is_in_function ? " in " + around_place(line.place) : "",
+                                format::percent(share)));
   }
   return {"Launched from", fmt::format("{} of the time of kernels.", format::list(named))};
 }

@@ -90,7 +90,7 @@ TEST_F(CallStacks, OfMachineCodeHaveFunctionsAndLines) {
   ASSERT_EQ(status, 0) << printed;
   InjectedPass pass = read();
   find_native_lines(pass.trace, steady_clock());
-  ASSERT_EQ(pass.trace.calls.size(), 40U);
+  ASSERT_EQ(pass.trace.calls.size(), 400U);
   std::map<std::int64_t, std::string> innermost;
   for (const trace::Call& call : pass.trace.calls) {
     const auto stack = pass.trace.stacks[call.stack];
@@ -106,7 +106,7 @@ TEST_F(CallStacks, OfMachineCodeHaveFunctionsAndLines) {
                                               : "launch_deeper(int) launch_deeper(int) launch_deeper(int) "
                                                 "launch_many(int) ")
         << correlation;
-  EXPECT_EQ(innermost.size(), 40U);
+  EXPECT_EQ(innermost.size(), 400U) << "each is recognized, however often it comes";
 }
 
 TEST_F(CallStacks, AreNotTakenWhereNobodyWantsThem) {
@@ -115,7 +115,7 @@ TEST_F(CallStacks, AreNotTakenWhereNobodyWantsThem) {
       "MPROF_STACKS=0 '" MPROF_CUPTI_PROGRAM "' '" + stand_in_cupti + "' '" MPROF_TRACE_LIBRARY "' stacks",
       folder.path(), status);
   const InjectedPass pass = read();
-  ASSERT_EQ(pass.trace.calls.size(), 40U);
+  ASSERT_EQ(pass.trace.calls.size(), 400U);
   for (const trace::Call& call : pass.trace.calls) EXPECT_EQ(call.stack, trace::no_stack);
 }
 

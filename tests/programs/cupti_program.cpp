@@ -182,7 +182,7 @@ int main(int count, char** words) {
   if (is("none")) return 0;
   if (is("stacks")) {
     launched_by = launch;
-    launch_many(40);
+    launch_many(400);
     return 0;
   }
   if (is("payloads")) return say_payloads();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -59,10 +60,13 @@ struct Standin {
   std::vector<std::string> sampled{};    ///< kernels whose samples nobody has taken yet
   CUpti_PCSamplingData* rest = nullptr;  ///< what is filled when sampling ends
 };
-Standin standin;
+Standin& standin = *new Standin;  // never destroyed: the library flushes while the process ends
+/// The library flushes on a thread of its own. Recursive: its callbacks read the records meanwhile.
+std::recursive_mutex records_mutex;
 
 template <class Record>
 void keep(const Record& record) {
+  const std::lock_guard lock(records_mutex);
   standin.records.emplace_back(reinterpret_cast<const char*>(&record), sizeof record);
 }
 
@@ -167,6 +171,7 @@ std::vector<OpenRange> open_ranges;
 
 /// The caller's may be gone before the record is read.
 const char* kept_text(const char* text) {
+  const std::lock_guard lock(records_mutex);
   static auto& texts = *new std::set<std::string>;
   return texts.insert(text).first->c_str();
 }
@@ -263,6 +268,7 @@ STANDIN CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t
 }
 
 STANDIN CUptiResult cuptiActivityFlushAll(std::uint32_t /*how*/) {
+  const std::lock_guard lock(records_mutex);
   if (standin.request == nullptr || standin.records.empty()) return CUPTI_SUCCESS;
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, most = 0;
@@ -374,6 +380,7 @@ STANDIN CUptiResult cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams* /*para
 /// 0 for success. Without `ends` no record of it comes, as of one that faulted.
 STANDIN void standin_launch(const char* name, std::uint64_t start, std::uint32_t correlation,
                             std::uint32_t result, bool ends) {
+  name = kept_text(name);
   if (!standin.has_context) {
     standin.has_context = true;
     CUpti_ResourceData resource{};
