@@ -132,6 +132,24 @@ std::optional<PythonLayout> published_layout(std::uint32_t version, std::span<co
   return makes_sense ? std::optional(layout) : std::nullopt;
 }
 
+/// A frame's memory, as far as it is looked at.
+using RawFrame = std::array<char, 128>;
+
+/// B.
+std::size_t frame_size(const PythonLayout& layout) {
+  const std::size_t owner = layout.owner == PythonLayout::none ? 0 : layout.owner + 1;
+  const std::size_t last =
+      std::max({layout.previous, layout.code, layout.instruction}) + sizeof(std::uint64_t);
+  return std::min(std::max(owner, last), RawFrame().size());
+}
+
+template <class Value>
+Value field(const RawFrame& frame, std::size_t at) {
+  Value value{};
+  if (at + sizeof value <= frame.size()) std::memcpy(&value, frame.data() + at, sizeof value);
+  return value;
+}
+
 /// Memory that the calling thread may read without a check.
 class ThreadMemory {
  public:
@@ -158,20 +176,21 @@ class ThreadMemory {
     }
   }
 
+  [[nodiscard]] bool get_bytes(std::uintptr_t at, void* to, std::size_t size) const {
+    if (!is_known(at, size)) return read_memory(at, to, size);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in memory that is known
+    std::memcpy(to, reinterpret_cast<const void*>(at), size);
+    return true;
+  }
   template <class Value>
   [[nodiscard]] bool get(std::uintptr_t at, Value& value) const {
-    if (!is_known(at, sizeof value)) return read_memory(at, &value, sizeof value);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in memory that is known
-    std::memcpy(&value, reinterpret_cast<const void*>(at), sizeof value);
-    return true;
+    return get_bytes(at, &value, sizeof value);
   }
 
   /// What identifies a code object. Of one that was read before by the thread it needs no check: the frame
   /// that has it keeps it.
   [[nodiscard]] bool get_identity(const PythonLayout& layout, PythonFrame& frame) {
-    thread_local std::array<std::uintptr_t, 256> codes{};
-    constexpr unsigned alignment = 4;  // bits that are 0
-    std::uintptr_t& known = codes[(frame.code >> alignment) % codes.size()];
+    std::uintptr_t& known = place_of_code(frame.code);
     if (!trusts_ || frame.code == 0 || known != frame.code) {
       if (!read_memory(frame.code + layout.function, &frame.function, sizeof frame.function) ||
           !read_memory(frame.code + layout.first_line, &frame.first_line, sizeof frame.first_line))
@@ -189,6 +208,20 @@ class ThreadMemory {
   }
 
  private:
+  /// Where the thread notes a code object: it has few, and each stands in one of four places.
+  static std::uintptr_t& place_of_code(std::uintptr_t code) {
+    constexpr std::size_t groups = 512, of_a_group = 4;
+    thread_local std::array<std::array<std::uintptr_t, of_a_group>, groups> codes{};
+    thread_local std::size_t next = 0;
+    constexpr std::uint64_t spread = 0x9E3779B97F4A7C15U;
+    constexpr unsigned high_bits = 55;  // 512 groups
+    auto& group = codes[(code * spread) >> high_bits];
+    for (std::uintptr_t& one : group) {
+      if (one == code) return one;
+    }
+    return group[next++ % of_a_group];
+  }
+
   struct Chunks {
     std::uintptr_t first = 0;
     std::array<StackRange, 4> ranges{};
@@ -354,27 +387,22 @@ std::size_t PythonFrames::read(std::uintptr_t thread, std::span<PythonFrame> fra
     memory.know_chunks(chunk);
   std::size_t number = 0;
   while (is_read && at != 0 && number < frames.size()) {
-    unsigned char owner = 0;
-    PythonFrame frame;
-    std::uintptr_t previous = 0;
-    is_read = (layout_.owner == PythonLayout::none || memory.get(at + layout_.owner, owner)) &&
-              memory.get(at + layout_.previous, previous);
-    if (is_read && owner < layout_.first_foreign) {
-      is_read = memory.get(at + layout_.code, frame.code);
-      frame.code &= ~tag_bits;
-      if (layout_.index_unit != 0) {
-        std::int32_t index = 0;
-        is_read = is_read && memory.get(at + layout_.instruction, index);
-        frame.offset = std::int64_t{index} * static_cast<std::int64_t>(layout_.index_unit);
-      } else {
-        std::uintptr_t instruction = 0;
-        is_read = is_read && memory.get(at + layout_.instruction, instruction);
-        frame.offset = static_cast<std::int64_t>(instruction - (frame.code + layout_.instructions));
-      }
-      is_read = is_read && memory.get_identity(layout_, frame) && (trusts || is_code(frame.code));
+    RawFrame raw{};
+    is_read = memory.get_bytes(at, raw.data(), frame_size(layout_));
+    if (!is_read) break;
+    const bool has_code = layout_.owner == PythonLayout::none ||
+                          field<unsigned char>(raw, layout_.owner) < layout_.first_foreign;
+    if (has_code) {
+      PythonFrame frame{.code = field<std::uintptr_t>(raw, layout_.code) & ~tag_bits};
+      frame.offset = layout_.index_unit != 0
+                         ? std::int64_t{field<std::int32_t>(raw, layout_.instruction)} *
+                               static_cast<std::int64_t>(layout_.index_unit)
+                         : static_cast<std::int64_t>(field<std::uintptr_t>(raw, layout_.instruction) -
+                                                     (frame.code + layout_.instructions));
+      is_read = memory.get_identity(layout_, frame) && (trusts || is_code(frame.code));
       if (is_read) frames[number++] = frame;
     }
-    at = previous;
+    at = field<std::uintptr_t>(raw, layout_.previous);
   }
   if (!is_read) {
     state_ = State::unlike;
