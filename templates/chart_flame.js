@@ -20,12 +20,12 @@ function mprof_flame_label(name, width) {
 function mprof_flame_frame(view, theme, params, api, point) {
   var left = api.coord([point[0], point[2]]), right = api.coord([point[0] + point[1], point[2]]), area = params.coordSys;
   var from = Math.max(left[0], area.x), to = Math.min(right[0], area.x + area.width), middle = left[1];
-  if (to - from < 0.5) return null;
+  if (to <= from) return null;
   var is_marked = view.marked === params.dataIndex;
   // Neighbours of one depth differ in lightness, and kernels in hue as well.
   var shade = point[3] ? theme.timeline[8] : theme.timeline[params.dataIndex % 2 ? 2 : 1];
   var block = {
-    type: 'rect', shape: { x: from, y: middle - mprof_flame_row / 2, width: to - from, height: mprof_flame_row - 1 },
+    type: 'rect', shape: { x: from, y: middle - mprof_flame_row / 2, width: Math.max(to - from, 0.5), height: mprof_flame_row - 1 },
     style: { fill: shade, stroke: is_marked ? theme.text : theme.ground, lineWidth: is_marked ? 2 : 0.5 }
   };
   var label = mprof_flame_label(point[4], to - from);

@@ -411,6 +411,42 @@ describe('two families', () => {
     }));
 });
 
+describe('flame graph', () => {
+  const figure = page => page.locator('figure.chart', { has: page.locator('[data-chart*="launches"]') });
+  const labels = async page => (await figure(page).locator('svg text').allTextContents()).sort();
+  const with_flame = use => with_page('program/milestone.html', {}, async page => {
+    await figure(page).scrollIntoViewIfNeeded();
+    await figure(page).locator('svg').waitFor();
+    await use(page);
+  });
+
+  test('goes to a frame by keys, makes it as wide as the chart, and shows all again', () => with_flame(async page => {
+    const before = await labels(page), said = figure(page).locator('output');
+    assert.ok(before.some(text => text.includes('Backward')), `${before}`);
+    await figure(page).locator('[data-chart]').focus();
+    await page.keyboard.press('ArrowRight');
+    const first = await said.textContent();
+    await page.keyboard.press('ArrowRight');
+    assert.notEqual(await said.textContent(), first, 'the next frame at the same depth');
+    assert.match(await said.textContent(), /of GPU time a step, \d/);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await frames(page);
+    assert.notDeepEqual(await labels(page), before, 'what lies in it has room now');
+    await page.keyboard.press('Escape');
+    await frames(page);
+    assert.deepEqual(await labels(page), before);
+    assert.equal(await said.textContent(), 'All is shown.');
+  }));
+
+  test('takes a click for a choice', () => with_flame(async page => {
+    const before = await labels(page);
+    await figure(page).locator('svg').click({ position: { x: 40, y: 18 } });
+    await frames(page);
+    assert.notDeepEqual(await labels(page), before);
+  }));
+});
+
 describe('timeline', () => {
   const figure = page => page.locator('figure.timeline');
   // Charts are drawn when they come near the window.

@@ -39,14 +39,17 @@ std::string brief_function(const std::string& whole) {
 
 /// "AddmmBackward0" of torch::autograd::generated::AddmmBackward0::apply(...); empty of anything else.
 std::string gradient_of(const std::string& function) {
-  constexpr std::string_view space = "torch::autograd::", generated = "generated::";
+  constexpr std::string_view space = "torch::autograd::", generated = "generated::",
+                             tail = "_apply_functional";
   const std::string brief = brief_function(function);
   if (!brief.starts_with(space)) return {};
   std::string_view text = std::string_view(brief).substr(space.size());
-  const bool is_generated = text.starts_with(generated);
-  if (is_generated) text.remove_prefix(generated.size());
-  const std::string_view node = text.substr(0, text.find("::"));
-  return is_generated || node == "AccumulateGrad" || node == "CopySlices" ? std::string(node) : std::string();
+  if (text.starts_with(generated)) text.remove_prefix(generated.size());
+  text = text.substr(0, text.find("::"));
+  if (text.ends_with(tail)) text.remove_suffix(tail.size());
+  const bool is_operation =
+      text.find("Backward") != text.npos || text == "AccumulateGrad" || text == "CopySlices";
+  return is_operation ? std::string(text) : std::string();
 }
 
 /// What a stack is made of, seen once for all launches that have it.
@@ -105,6 +108,11 @@ class KnownStack {
       std::string node = gradient_of(name(frame.function));
       if (!node.empty())
         return CodePlace{.function = std::move(node), .module = name(frame.module), .is_gradient = true};
+    }
+    // What it does between two operations, such as adding gradients up.
+    for (const StackFrame& frame : frames_) {
+      if (name(frame.function).find("torch::autograd::Engine::") != std::string::npos)
+        return CodePlace{.function = "Engine", .module = name(frame.module), .is_gradient = true};
     }
     return std::nullopt;
   }
