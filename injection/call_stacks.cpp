@@ -40,34 +40,37 @@ std::string_view name_of_file(std::string_view path) {
 }  // namespace
 
 std::uint32_t CallStacks::take(std::uint32_t correlation) {
-  std::call_once(looked_, [this] { python_.emplace(); });
   // Of a thread: no other call of CUDA comes in between.
   thread_local std::array<PythonFrame, most_frames> frames;
-  const std::span python(frames.data(), python_->read(frames));
-  const NativeStack* const native = native_.take(python.empty() ? nullptr : &*python_);
+  const std::span python(frames.data(), python_.read(frames));
+  const NativeStack* const native = native_.take(python.empty() ? nullptr : &python_);
   if (python.empty() && native == nullptr) return 0;
   const std::lock_guard lock(mutex_);
   const std::uint32_t number = number_of(python, native);
   if (number == 0) return 0;
   const journal::StackOfLaunch launch{correlation, number};
   launches_.append(reinterpret_cast<const char*>(&launch), sizeof launch);
-  if (launches_.size() >= written_together) {
-    Chunk chunk;
-    chunk.add(journal::Kind::launched, std::exchange(launches_, {}));
-    journal_.write(chunk);
-  }
+  if (launches_.size() >= written_together) write_launches();
   return number;
 }
 
+void CallStacks::write_launches() {
+  Chunk chunk;
+  chunk.add(journal::Kind::launched, std::exchange(launches_, {}));
+  journal_.write(chunk);
+}
+
 void CallStacks::write() {
-  const std::lock_guard lock(mutex_);
-  if (!launches_.empty()) {
-    Chunk chunk;
-    chunk.add(journal::Kind::launched, std::exchange(launches_, {}));
-    journal_.write(chunk);
+  const std::lock_guard writing(writing_);
+  std::vector<NewStack> stacks;
+  {
+    const std::lock_guard lock(mutex_);
+    stacks.swap(new_stacks_);
+    if (!launches_.empty()) write_launches();
   }
-  if (has_noted_obstacle_ || !python_) return;
-  if (const std::string obstacle = python_->obstacle(); !obstacle.empty()) {
+  for (const NewStack& stack : stacks) write(stack);
+  if (has_noted_obstacle_) return;
+  if (const std::string obstacle = python_.obstacle(); !obstacle.empty()) {
     journal_.note(obstacle);
     has_noted_obstacle_ = true;
   }
@@ -87,19 +90,22 @@ std::uint32_t CallStacks::number_of(std::span<const PythonFrame> python, const N
   if (numbers_.size() >= most_stacks) return 0;
   const auto number = static_cast<std::uint32_t>(numbers_.size() + 1);
   numbers_.emplace(hash.value(), number);
-  add_stack(number, python, native);
+  NewStack& stack = new_stacks_.emplace_back(NewStack{.number = number, .native = native});
+  for (const PythonFrame& frame : python) {
+    if (auto place = python_.place_of(frame)) stack.python.push_back(std::move(*place));
+  }
   return number;
 }
 
-void CallStacks::add_stack(std::uint64_t number, std::span<const PythonFrame> python,
-                           const NativeStack* native) {
+void CallStacks::write(const NewStack& stack) {
   Chunk chunk;
   std::string frames;
   const auto add = [&](const journal::StackFrame& frame) {
     frames.append(reinterpret_cast<const char*>(&frame), sizeof frame);
   };
   bool is_below_launches = true;
-  for (const std::uintptr_t address : native != nullptr ? native->returns : std::vector<std::uintptr_t>{}) {
+  for (const std::uintptr_t address :
+       stack.native != nullptr ? stack.native->returns : std::vector<std::uintptr_t>{}) {
     const Module module = module_of(address);
     is_below_launches = is_below_launches && module.is_below_launches;
     if (is_below_launches) continue;
@@ -108,14 +114,11 @@ void CallStacks::add_stack(std::uint64_t number, std::span<const PythonFrame> py
     };
     add({.function = text(module.symbol), .file = text(module.path), .address = address - module.base});
   }
-  for (const PythonFrame& frame : python) {
-    const auto place = python_->place_of(frame);
-    if (!place) continue;
-    add({.function = journal_.text(place->function.c_str(), chunk),
-         .file = journal_.text(place->file.c_str(), chunk),
-         .line = place->line});
-  }
-  chunk.add_value(journal::Kind::stack, number, frames);
+  for (const PythonFrames::Place& place : stack.python)
+    add({.function = journal_.text(place.function.c_str(), chunk),
+         .file = journal_.text(place.file.c_str(), chunk),
+         .line = place.line});
+  chunk.add_value(journal::Kind::stack, stack.number, frames);
   journal_.write(chunk);
 }
 

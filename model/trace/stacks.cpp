@@ -17,7 +17,7 @@ Stacks& Stacks::operator=(const Stacks& other) {
 
 StackIndex Stacks::index(const std::vector<StackFrame>& frames) {
   const auto [entry, is_new] = known_.try_emplace(frames, static_cast<StackIndex>(all_.size()));
-  if (is_new) all_.push_back(entry);
+  if (is_new) all_.emplace_back(entry);
   return entry->second;
 }
 
