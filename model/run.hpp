@@ -335,7 +335,7 @@ struct Plan {
   double replay_limit = 0;  ///< s, of programs: the longest run that is followed by one that replays kernels
   std::string
       window{};  ///< of programs: the part that is traced and counted (model/trace/window.hpp); empty: all
-  double sample_interval = 0;  ///< s, of programs: between two samples of the GPU in the trace pass; 0: none
+  double sample_interval = 0;   ///< s, of programs: between two samples of the GPU in the trace pass; 0: none
   bool without_stacks = false;  ///< of programs: no call stacks are taken of launches
   bool operator==(const Plan&) const = default;
 };

@@ -37,8 +37,8 @@ namespace mprof {
 /// remarks: [text], table }; false without ranges.
 [[nodiscard]] nlohmann::json range_tree_view(const ProgramPicture& picture, const PageContext& page);
 
-/// Which lines launch its kernels: { table, remarks: [text], chart: a flame graph }; false where no launch has
-/// a call stack.
+/// Which lines launch its kernels: { table, remarks: [text], chart: a flame graph }; false where no launch
+/// has a call stack.
 [[nodiscard]] nlohmann::json launch_lines_view(const ProgramPicture& picture, const PageContext& page);
 
 /// Where the work of its CUDA graphs was captured and launched: { table or false, remarks: [text] }; false

@@ -15,7 +15,6 @@
 #include "report/wording/advice.hpp"
 #include "report/wording/kernels.hpp"
 #include "report/wording/launch_lines.hpp"
-#include "report/wording/launch_lines.hpp"
 #include "report/wording/memory_use.hpp"
 #include "report/wording/slow_steps.hpp"
 #include "report/wording/time_budget.hpp"
@@ -23,8 +22,6 @@
 
 namespace mprof {
 namespace {
-
-constexpr double seconds_in_ns = 1e-9;
 
 std::string steps_text(std::size_t count) {
   return format::plural(count, "step");
