@@ -124,10 +124,7 @@ int export_run(const Arguments& arguments) {
                exported.untracked);
   }
   const bool asked_for_trace =
-      arguments.given("format") && std::ranges::any_of(options.formats, [](const std::string& format) {
-        return format.starts_with("perfetto") || format == "nsys" || format == "folded" ||
-               format == "speedscope";
-      });
+      arguments.given("format") && std::ranges::any_of(options.formats, is_filled_by_traces);
   return explain(exported, asked_for_trace);
 }
 
@@ -156,8 +153,8 @@ Verb export_verb() {
                {"format", "LIST", "perfetto,csv,json",
                 "What to write: some of perfetto, perfetto-json, csv, json, nsys, folded, speedscope, bmf, "
                 "benchmark-action and otava. perfetto-json is the timeline as JSON. nsys writes the one "
-                "case that --case names as Nsight Systems exports it. folded and speedscope are flame "
-                "graphs: the GPU's time by the lines that launch kernels."}),
+                "case that --case names as Nsight Systems exports it. Flame graphs of the GPU's time by the "
+                "lines that launch kernels: folded and speedscope."}),
            {"out", "DIR", "", "Where to write. Default: DIR/export."},
            {"case", "LIST", "",
             "Only these cases: ids, or patterns like '*/cpu_*@100'. Speed-ups and findings are "

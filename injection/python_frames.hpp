@@ -72,7 +72,8 @@ class PythonFrames {
   /// What a frame that was just read is of.
   [[nodiscard]] std::optional<Place> place_of(const PythonFrame& frame) const;
 
-  /// A sentence: why the frames of an interpreter are not read. Empty: they are, or there is none.
+  /// A sentence: why the frames of an interpreter are not read. Empty: they are, or the process has no
+  /// interpreter.
   [[nodiscard]] std::string obstacle() const;
   /// Whether an address is in the machine code of the interpreter.
   [[nodiscard]] bool is_in_interpreter(std::uintptr_t address) const {

@@ -250,6 +250,10 @@ std::vector<fs::path> write_for_trackers(const std::vector<TrackedRun>& runs, co
 
 }  // namespace
 
+bool is_filled_by_traces(std::string_view format) {
+  return format.starts_with("perfetto") || format == "nsys" || format == "folded" || format == "speedscope";
+}
+
 void require_export_formats(const std::vector<std::string>& formats) {
   if (formats.empty()) {
     throw Error(ExitCode::usage,

@@ -43,6 +43,9 @@ struct Exported {
 /// it is complete. Throws Error(usage) for an unknown format or case before anything is written.
 [[nodiscard]] Exported write_export(const Run& run, const ExportOptions& options);
 
+/// Whether nothing but a trace fills the files of a format.
+[[nodiscard]] bool is_filled_by_traces(std::string_view format);
+
 /// Throws Error(usage) with the nearest names when there is no such format.
 void require_export_formats(const std::vector<std::string>& formats);
 

@@ -109,13 +109,13 @@ std::string speedscope_json(const std::vector<CaseStacks>& cases, const std::str
   SpeedscopeFrames frames;
   ordered_json profiles = ordered_json::array();
   for (const CaseStacks& one : cases) {
-    ordered_json samples = ordered_json::array(), weights = ordered_json::array();
+    ordered_json samples = ordered_json::array(), times = ordered_json::array();
     std::int64_t whole = 0;
     for (const WeighedStack& stack : stacks_of(one.lines)) {
       ordered_json sample = ordered_json::array();
       for (const Flame* frame : stack.frames) sample.push_back(frames.index(*frame));
       samples.push_back(std::move(sample));
-      weights.push_back(stack.time);
+      times.push_back(stack.time);
       whole += stack.time;
     }
     profiles.push_back({{"type", "sampled"},
@@ -124,7 +124,7 @@ std::string speedscope_json(const std::vector<CaseStacks>& cases, const std::str
                         {"startValue", 0},
                         {"endValue", whole},
                         {"samples", std::move(samples)},
-                        {"weights", std::move(weights)}});
+                        {"weights", std::move(times)}});
   }
   const ordered_json whole{{"$schema", "https://www.speedscope.app/file-format-schema.json"},
                            {"name", name},

@@ -99,6 +99,6 @@ describe('one step, drawn', () => {
 
 test('the tree of ranges says what each takes, and what other threads launched for it', () => with_page(program, {}, async page => {
   const tree = page.locator('.tree');
-  assert.match(await tree.innerText(), /backward[\s\S]*36\.56\sms/);
+  assert.match(await tree.innerText(), /backward[\s\S]*36\.57\sms/);
   assert.match(await tree.innerText(), /another thread launched/);
 }));

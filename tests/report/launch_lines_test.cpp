@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* script = "/home/me/train.py";
+constexpr const char* script = "/a/train.py";
 constexpr const char* library = "/usr/lib/python3/dist-packages/torch/nn/modules/module.py";
 
 /// A program whose launches have stacks.
@@ -109,15 +109,15 @@ TEST(LaunchLines, OfGradientsStandAtTheirOperation) {
 
 TEST(LaunchLines, OfMachineCodeAreBelowTheCompilersStubs) {
   StackedProgram program;
-  const std::string binary = "/home/me/solver";
-  const auto main = program.native("main", binary, "/home/me/solver.cu", 90);
+  const std::string binary = "/a/solver";
+  const auto main = program.native("main", binary, "/a/solver.cu", 90);
   program.launch_from(
       "step(float*)", 100,
       {program.native("cudaError cudaLaunchKernel<char>(char const*, dim3)", binary,
                       "/usr/local/cuda/targets/x86_64-linux/include/cuda_runtime.h", 216),
-       program.native("__device_stub__Z4stepPf(float*)", binary, "/tmp/tmpxft_1/solver.cudafe1.stub.c", 12),
-       program.native("step(float*)", binary, "/home/me/solver.cu", 5),
-       program.native("relax(float*, int)", binary, "/home/me/solver.cu", 44), main,
+       program.native("__device_stub__Z4stepPf(float*)", binary, "tmpxft_1/solver.cudafe1.stub.c", 12),
+       program.native("step(float*)", binary, "/a/solver.cu", 5),
+       program.native("relax(float*, int)", binary, "/a/solver.cu", 44), main,
        program.native("__libc_start_main", "/lib/libc.so.6"), program.native("_start", binary)});
   program.launch_from("norm(float*)", 40,
                       {program.native("norm(float*)", binary), program.native("residual(float*)", binary),
@@ -208,7 +208,7 @@ TEST(LaunchLines, OfTwoRunsAreComparedByTheirFunctionsWhereverTheLinesAre) {
 
 TEST(LaunchLines, TellLibrariesFromTheUsersFiles) {
   for (const char* own :
-       {"/home/me/train.py", "train.py", "<stdin>", "<ipython-input-3-abc>", "/work/lib/model.py"})
+       {"/a/train.py", "train.py", "<stdin>", "<ipython-input-3-abc>", "/a/lib/model.py"})
     EXPECT_FALSE(is_library_source(own)) << own;
   for (const char* other :
        {"/usr/lib/python3.12/threading.py", "/opt/venv/lib/python3.12/site-packages/torch/x.py",

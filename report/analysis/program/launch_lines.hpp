@@ -47,7 +47,7 @@ struct LaunchLines {
   std::uint64_t launches = 0;
   std::int64_t unknown_time = 0;  ///< of kernels whose launch has no stack
   std::uint64_t unknown_launches = 0;
-  /// Of a program with Python: of kernels that threads without Python launched, as those of autograd are.
+  /// Of a program with Python: of kernels that threads without Python launched, as PyTorch's autograd does.
   std::int64_t outside_python_time = 0;
   std::uint64_t outside_python_launches = 0;
 };
