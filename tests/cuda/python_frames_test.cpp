@@ -83,11 +83,13 @@ class MadeUpThread {
 
   template <class Value>
   static void put(std::uintptr_t where, const Value& value) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): of the memory above
     std::memcpy(reinterpret_cast<void*>(where), &value, sizeof value);
   }
   void text(std::uintptr_t where, const std::string& characters) const {
     put(where + layout_.text_length, characters.size());
     put(where + layout_.text_state, std::uint32_t{0x64});  // compact, ASCII, of one byte each
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): likewise
     std::memcpy(reinterpret_cast<void*>(where + layout_.ascii), characters.data(), characters.size());
   }
 
