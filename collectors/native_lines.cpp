@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,8 +47,14 @@ bool read_at(std::ifstream& file, std::uint64_t at, Value& value) {
   return bool(file.read(reinterpret_cast<char*>(&value), sizeof value));
 }
 
-/// Whether a program or library has lines of source, or says where a file with them is.
-bool has_lines(const std::string& module) {
+/// What a program or library tells of its machine code.
+struct Debugging {
+  bool has_lines = false;    ///< of source
+  bool has_symbols = false;  ///< of all its functions, not of those alone that it shows to others
+};
+
+Debugging debugging_of(const std::string& module) {
+  Debugging found;
   std::ifstream file(module, std::ios::binary);
   Elf64_Ehdr head{};
   Elf64_Shdr names{};
@@ -53,17 +63,28 @@ bool has_lines(const std::string& module) {
       std::string_view(reinterpret_cast<const char*>(head.e_ident), SELFMAG) != magic ||
       head.e_shentsize != sizeof(Elf64_Shdr) ||
       !read_at(file, head.e_shoff + std::uint64_t{head.e_shstrndx} * sizeof names, names))
-    return false;
+    return found;
   for (std::uint64_t i = 0; i < head.e_shnum; ++i) {
     Elf64_Shdr section{};
     char text[16]{};
-    if (!read_at(file, head.e_shoff + i * sizeof section, section) ||
-        !read_at(file, names.sh_offset + section.sh_name, text))
-      return false;
+    if (!read_at(file, head.e_shoff + i * sizeof section, section)) return found;
+    if (section.sh_type == SHT_SYMTAB) found.has_symbols = true;
+    file.clear();
+    if (!read_at(file, names.sh_offset + section.sh_name, text)) file.clear();  // the last name may be short
     const std::string_view name(text, ::strnlen(text, sizeof text));
-    if (name == ".debug_line" || name == ".gnu_debuglink" || name == ".zdebug_line") return true;
+    if (name == ".debug_line" || name == ".gnu_debuglink" || name == ".zdebug_line") found.has_lines = true;
   }
-  return false;
+  return found;
+}
+
+/// Whether addr2line is asked. Where a module has neither lines nor all symbols, it would name the nearest
+/// function that the module shows, which is another one.
+bool is_asked(const std::string& module, const Debugging& debugging, bool lacks_names) {
+  constexpr std::uintmax_t largest = std::uintmax_t{256} << 20U;  // B, of what is read for names alone
+  if (debugging.has_lines) return true;
+  std::error_code error;
+  return lacks_names && debugging.has_symbols && std::filesystem::file_size(module, error) <= largest &&
+         !error;
 }
 
 /// "/src/train.cpp:31 (discriminator 4)"; nothing of it where addr2line has question marks.
@@ -126,11 +147,14 @@ Resolved resolve(const trace::Trace& trace, const Clock& clock) {
   const double deadline = clock.now() + most_time;
   for (const auto& [module, addresses] : by_module) {
     const std::string& path = trace.names[module];
-    // A large library without lines tells no more than the process did.
-    if (!has_lines(path) && !nameless.contains(module)) continue;
+    const Debugging debugging = debugging_of(path);
+    if (!is_asked(path, debugging, nameless.contains(module))) continue;
     if (clock.now() >= deadline) break;
-    for (auto& [address, places] : places_in(tool->string(), path, addresses, clock, deadline))
+    for (auto& [address, places] : places_in(tool->string(), path, addresses, clock, deadline)) {
+      // A file with the debug information may be named and not be there.
+      if (!debugging.has_symbols) std::erase_if(places, [](const Place& place) { return place.line == 0; });
       resolved[{module, address}] = std::move(places);
+    }
   }
   return resolved;
 }

@@ -299,7 +299,7 @@ class Reader {
   void each_wanted(const tables::Table<Row>& table, const HomeOf& home_of, const Visit& visit) {
     // A kernel's are many; the others' are their stacks.
     constexpr bool is_kernel = std::is_same_v<Row, Kernel>;
-    const bool has_details = is_kernel ? query_.parts.kernel_details : query_.parts.stacks;
+    const bool has_details = is_kernel ? query_.parts.kernel_details : !stacks_.empty();
     const tables::Detail detail = has_details ? tables::Detail::read : tables::Detail::left_out;
     Rows<Row> rows(database_, table, strings_, {}, {}, detail);
     while (auto row = rows.next()) {

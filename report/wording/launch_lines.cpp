@@ -23,6 +23,15 @@ double share_of(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
+/// Of PyTorch alone.
+std::string gradients_text(const LaunchLines& lines) {
+  if (lines.gradient_time == 0) return {};
+  return fmt::format(
+      " PyTorch computes gradients in such threads, {} of the time: these kernels stand at the operation "
+      "whose gradient they compute, or at Engine for what lies between two operations.",
+      format::percent(share_of(lines.gradient_time, lines.time)));
+}
+
 }  // namespace
 
 std::string place_text(const CodePlace& place) {
@@ -56,11 +65,9 @@ LedText launch_lines_line(const LaunchLines& lines) {
 std::vector<std::string> launch_lines_remarks(const LaunchLines& lines) {
   std::vector<std::string> remarks;
   if (lines.outside_python_launches > 0)
-    remarks.push_back(
-        fmt::format("{} of the time is of kernels that were launched by threads without Python. PyTorch "
-                    "computes gradients "
-                    "in such threads: these kernels stand at the operation whose gradient they compute.",
-                    format::percent(share_of(lines.outside_python_time, lines.time))));
+    remarks.push_back(fmt::format("{} of the time is of kernels that threads without Python launched.{}",
+                                  format::percent(share_of(lines.outside_python_time, lines.time)),
+                                  gradients_text(lines)));
   if (lines.unknown_launches > 0)
     remarks.push_back(fmt::format("{} of {} launches have no call stack: {} of the time of kernels.",
                                   format::count(lines.unknown_launches), format::count(lines.launches),

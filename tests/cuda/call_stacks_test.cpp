@@ -109,6 +109,29 @@ TEST_F(CallStacks, OfMachineCodeHaveFunctionsAndLines) {
   EXPECT_EQ(innermost.size(), 400U) << "each is recognized, however often it comes";
 }
 
+/// Of an address that is in none of the functions that the library shows.
+TEST_F(CallStacks, OfAStrippedLibraryHaveNoNamesOfOtherFunctions) {
+  const std::string stripped = (folder.path() / "stripped.so").string();
+  int status = 0;
+  output_of("strip -o '" + stripped + "' '" MPROF_TRACE_LIBRARY "'", folder.path(), status);
+  if (status != 0) GTEST_SKIP() << "there is no strip";
+  const std::string symbols = output_of("nm '" MPROF_TRACE_LIBRARY "'", folder.path(), status);
+  const std::size_t line = symbols.find("read_memory");
+  ASSERT_NE(line, std::string::npos);
+  const std::uint64_t address = std::stoull(symbols.substr(symbols.rfind('\n', line) + 1), nullptr, 16) + 4;
+  const auto named = [&](const std::string& module) {
+    trace::Trace trace;
+    trace.calls.push_back(
+        {.stack = trace.stacks.index({{.module = trace.names.index(module), .address = address}})});
+    find_native_lines(trace, steady_clock());
+    const trace::StackFrame frame = trace.stacks[trace.calls[0].stack].front();
+    return trace.names[frame.function] + " " + std::to_string(frame.line != 0);
+  };
+  EXPECT_THAT(named(MPROF_TRACE_LIBRARY), testing::HasSubstr("read_memory"));
+  EXPECT_THAT(named(MPROF_TRACE_LIBRARY), testing::EndsWith(" 1"));
+  EXPECT_EQ(named(stripped), " 0");
+}
+
 TEST_F(CallStacks, AreNotTakenWhereNobodyWantsThem) {
   int status = 0;
   output_of(

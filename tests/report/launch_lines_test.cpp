@@ -14,6 +14,7 @@ namespace mprof {
 namespace {
 
 using test::FabricatedProgram;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -100,11 +101,24 @@ TEST(LaunchLines, OfGradientsStandAtTheirOperation) {
   EXPECT_THAT(text_of(*lines), ElementsAre("AddmmBackward0 in autograd: 1, 250, gemm",
                                            "train.py:12 in forward: 1, 100, gemm"));
   EXPECT_EQ(lines->outside_python_time, 250);
-  EXPECT_THAT(launch_lines_remarks(*lines), ElementsAre(HasSubstr("threads without Python")));
+  EXPECT_THAT(
+      launch_lines_remarks(*lines),
+      ElementsAre(AllOf(HasSubstr("71.4\u00a0% of the time is of kernels that threads without Python"),
+                        HasSubstr("gradients in such threads, 71.4"))));
   ASSERT_EQ(lines->flame.inner.size(), 2U);
   EXPECT_EQ(place_text(lines->flame.inner[0].place), "AddmmBackward0");
   ASSERT_EQ(lines->flame.inner[0].inner.size(), 1U) << "the frames of the engine say nothing";
   EXPECT_TRUE(lines->flame.inner[0].inner[0].is_kernel);
+}
+
+TEST(LaunchLines, OfOtherThreadsWithoutPythonSayNothingOfGradients) {
+  StackedProgram program;
+  program.launch_from("gemm", 100, {program.python("forward", script, 12)});
+  program.launch_from("fusion", 300, {program.native("xla::gpu::Thunk::Execute()", "/a/xla_extension.so")});
+  const auto lines = program.lines();
+  ASSERT_TRUE(lines);
+  EXPECT_THAT(launch_lines_remarks(*lines),
+              ElementsAre("75.0\u00a0% of the time is of kernels that threads without Python launched."));
 }
 
 TEST(LaunchLines, OfMachineCodeAreBelowTheCompilersStubs) {
@@ -207,8 +221,7 @@ TEST(LaunchLines, OfTwoRunsAreComparedByTheirFunctionsWhereverTheLinesAre) {
 }
 
 TEST(LaunchLines, TellLibrariesFromTheUsersFiles) {
-  for (const char* own :
-       {"/a/train.py", "train.py", "<stdin>", "<ipython-input-3-abc>", "/a/lib/model.py"})
+  for (const char* own : {"/a/train.py", "train.py", "<stdin>", "<ipython-input-3-abc>", "/a/lib/model.py"})
     EXPECT_FALSE(is_library_source(own)) << own;
   for (const char* other :
        {"/usr/lib/python3.12/threading.py", "/opt/venv/lib/python3.12/site-packages/torch/x.py",

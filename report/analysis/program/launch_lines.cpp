@@ -264,7 +264,9 @@ std::optional<LaunchLines> launch_lines_of(const trace::Trace& trace, trace::Cas
       found.outside_python_time += sum.time;
       found.outside_python_launches += sum.launches;
     }
-    LineSum& line = lines[frames.own_line(kernel)];
+    const CodePlace own = frames.own_line(kernel);
+    if (own.is_gradient) found.gradient_time += sum.time;
+    LineSum& line = lines[own];
     line.all.time += sum.time;
     line.all.launches += sum.launches;
     line.kernels[kernel] += sum.time;

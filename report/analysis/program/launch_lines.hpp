@@ -50,6 +50,7 @@ struct LaunchLines {
   /// Of a program with Python: of kernels that threads without Python launched, as PyTorch's autograd does.
   std::int64_t outside_python_time = 0;
   std::uint64_t outside_python_launches = 0;
+  std::int64_t gradient_time = 0;  ///< of that, what PyTorch's autograd launched
 };
 
 /// Of the kernels of a case that lie in a window. nullopt where no launch has a stack.
